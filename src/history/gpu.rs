@@ -1,0 +1,175 @@
+//! The past of one GPU: memory in three ranges of time, telemetry by the second.
+
+use std::collections::VecDeque;
+
+use super::tier::{Slot, Tier};
+use crate::model::{Bytes, Lane, LanePoint};
+
+/// Memory of one slot in KiB.
+#[derive(Clone, Copy, Debug)]
+pub struct MemorySlot {
+    min: u32,
+    max: u32,
+    /// Mean over the slot, weighted by time, in KiB.
+    pub mean: u32,
+    /// The value at the slot's end, in KiB.
+    pub last: u32,
+}
+
+impl Slot for MemorySlot {
+    const EMPTY: Self = Self { min: u32::MAX, max: 0, mean: 0, last: 0 };
+
+    fn take(&mut self, min: u32, max: u32, last: u32) {
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
+        self.last = last;
+    }
+
+    fn range(&self) -> Option<(u32, u32)> {
+        (self.min <= self.max).then_some((self.min, self.max))
+    }
+
+    fn set_mean(&mut self, mean: u32) {
+        self.mean = mean;
+    }
+}
+
+/// One figure of the telemetry in one slot: its highest.
+#[derive(Clone, Copy, Debug)]
+pub struct TelemetrySlot(u32);
+
+impl Slot for TelemetrySlot {
+    const EMPTY: Self = Self(u32::MAX);
+
+    fn take(&mut self, _min: u32, max: u32, _last: u32) {
+        self.0 = if self.0 == u32::MAX { max } else { self.0.max(max) };
+    }
+
+    fn range(&self) -> Option<(u32, u32)> {
+        (self.0 != u32::MAX).then_some((self.0, self.0))
+    }
+
+    fn set_mean(&mut self, _mean: u32) {}
+}
+
+/// The rings of one GPU.
+#[derive(Clone, Debug)]
+pub struct GpuHistory {
+    /// The memory lane as it was read, for 2 minutes at 20 Hz.
+    fine: VecDeque<LanePoint>,
+    /// By the second, for 15 minutes.
+    pub seconds: Tier<MemorySlot>,
+    /// By 15 seconds, for 24 hours.
+    pub day: Tier<MemorySlot>,
+    /// Kernel utilization in percent, by the second for 15 minutes.
+    pub utilization: Tier<TelemetrySlot>,
+    /// Bus activity in percent.
+    pub bus: Tier<TelemetrySlot>,
+    /// Power in watts.
+    pub power: Tier<TelemetrySlot>,
+    /// Value and time at which the lane stands.
+    open: Option<(u64, Option<Bytes>)>,
+}
+
+impl GpuHistory {
+    /// The most readings that `fine` holds: 2 minutes at 20 Hz.
+    const FINE: usize = 2400;
+    const SECONDS: usize = 900;
+    const DAY_SLOTS: usize = 5760;
+
+    /// Empty rings.
+    pub fn new() -> Self {
+        Self {
+            fine: VecDeque::new(),
+            seconds: Tier::new(1000, Self::SECONDS),
+            day: Tier::new(15_000, Self::DAY_SLOTS),
+            utilization: Tier::new(1000, Self::SECONDS),
+            bus: Tier::new(1000, Self::SECONDS),
+            power: Tier::new(1000, Self::SECONDS),
+            open: None,
+        }
+    }
+
+    /// Takes in the memory lane of a step that ended at `end_ms`.
+    pub fn push_lane(&mut self, lane: &Lane, end_ms: u64) {
+        for point in lane.points() {
+            self.hold_until(point.at_ms);
+            self.open = Some((point.at_ms, point.used));
+            if self.fine.len() == Self::FINE {
+                self.fine.pop_front();
+            }
+            self.fine.push_back(*point);
+        }
+        self.hold_until(end_ms);
+    }
+
+    /// The value of the last change point goes on up to `until_ms`.
+    fn hold_until(&mut self, until_ms: u64) {
+        let Some((since, used)) = self.open else { return };
+        if let Some(used) = used {
+            let kib = to_kib(used);
+            self.seconds.add(since, until_ms, kib);
+            self.day.add(since, until_ms, kib);
+        }
+        self.open = Some((until_ms.max(since), used));
+    }
+
+    /// Starts a gap: the last value is not carried on.
+    pub fn break_off(&mut self) {
+        self.open = None;
+    }
+
+    /// The readings of the last 2 minutes where the value changed.
+    pub fn fine(&self) -> impl DoubleEndedIterator<Item = &LanePoint> {
+        self.fine.iter()
+    }
+
+    /// One KiB of [`MemorySlot`] in bytes.
+    pub fn bytes(kib: u32) -> Bytes {
+        Bytes(u64::from(kib) * Bytes::KIB)
+    }
+}
+
+impl Default for GpuHistory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn to_kib(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.0 / Bytes::KIB).unwrap_or(u32::MAX - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_holds_until_it_changes() {
+        let mut history = GpuHistory::new();
+        let mut lane = Lane::default();
+        lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
+        lane.push(LanePoint { at_ms: 1500, used: Some(Bytes::mib(30)) });
+        lane.push(LanePoint { at_ms: 1550, used: Some(Bytes::mib(10)) });
+        history.push_lane(&lane, 2000);
+        let next = lane.next_step();
+        history.push_lane(&next, 3000);
+        let mib = |kib: u32| kib / 1024;
+        let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().map(|(a, b)| (mib(a), mib(b)))).collect();
+        assert_eq!(seen, [Some((10, 10)), Some((10, 30)), Some((10, 10))]);
+    }
+
+    #[test]
+    fn a_failed_reading_is_a_gap() {
+        let mut history = GpuHistory::new();
+        let mut lane = Lane::default();
+        lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
+        lane.push(LanePoint { at_ms: 1000, used: None });
+        history.push_lane(&lane, 4000);
+        let mut lane = lane.next_step();
+        lane.push(LanePoint { at_ms: 4000, used: Some(Bytes::mib(10)) });
+        history.push_lane(&lane, 5000);
+        let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().is_some()).collect();
+        assert_eq!(seen, [true, false, false, false, true]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The past of one process on one GPU: the lowest and highest figure, in 64 KiB units, for two minutes, an hour and a day.
+
+use super::tier::{Slot, Tier};
+use crate::model::Bytes;
+
+/// Lowest and highest figure of one slot in units of 64 KiB (the driver charges processes by larger pages).
+#[derive(Clone, Copy, Debug)]
+pub struct RangeSlot {
+    min: u32,
+    max: u32,
+}
+
+impl Slot for RangeSlot {
+    const EMPTY: Self = Self { min: u32::MAX, max: 0 };
+
+    fn take(&mut self, min: u32, max: u32, _last: u32) {
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
+    }
+
+    fn range(&self) -> Option<(u32, u32)> {
+        (self.min <= self.max).then_some((self.min, self.max))
+    }
+
+    fn set_mean(&mut self, _mean: u32) {}
+}
+
+/// The rings of one process: 5 KiB, so that two thousand of them stay small.
+#[derive(Clone, Debug)]
+pub struct ProcessHistory {
+    /// By the second, for 2 minutes.
+    pub seconds: Tier<RangeSlot>,
+    /// By 15 seconds, for 1 hour.
+    pub hour: Tier<RangeSlot>,
+    /// By 5 minutes, for 24 hours.
+    pub day: Tier<RangeSlot>,
+}
+
+impl ProcessHistory {
+    const UNIT: u64 = 64 * Bytes::KIB;
+
+    /// Empty rings.
+    pub fn new() -> Self {
+        Self { seconds: Tier::new(1000, 120), hour: Tier::new(15_000, 240), day: Tier::new(300_000, 288) }
+    }
+
+    /// Takes in a step in which the figure moved between `min` and `max`.
+    pub fn push(&mut self, from_ms: u64, to_ms: u64, min: Bytes, max: Bytes) {
+        let (low, high) = (to_units(min), to_units(max));
+        for tier in [&mut self.seconds, &mut self.hour, &mut self.day] {
+            tier.add_range(from_ms, to_ms, low, high, high);
+        }
+    }
+
+    /// Units of a slot in bytes.
+    pub fn bytes(units: u32) -> Bytes {
+        Bytes(u64::from(units) * Self::UNIT)
+    }
+}
+
+impl Default for ProcessHistory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn to_units(bytes: Bytes) -> u32 {
+    u32::try_from(bytes.0 / ProcessHistory::UNIT).unwrap_or(u32::MAX - 1)
+}

@@ -1,0 +1,7 @@
+//! Conclusions from what was read: pure functions over model and history, with the figures that they rest on.
+
+mod rate;
+mod warnings;
+
+pub use rate::{Rate, rate_of};
+pub use warnings::{Severity, Warning};

@@ -1,0 +1,111 @@
+//! What deserves a sentence in line 2: each case with its sentence, worst first. Empty means that all is well.
+
+use std::fmt;
+
+use crate::model::{Bytes, SafeText};
+
+/// How loud a warning is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Warn,
+    /// Something is lost, or about to be.
+    Alarm,
+}
+
+/// One thing to be said. `gpu` is the device's label (`0`, or `0.2` for an instance).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// The driver has lost the device.
+    Lost {
+        /// Label of the device.
+        gpu: String,
+    },
+    /// The driver itself is gone (being reloaded, or of another version than its library).
+    DriverGone {
+        /// The driver's word for it.
+        reason: SafeText,
+    },
+    /// Less than [`Warning::EDGE`] of the room is free.
+    AtTheEdge {
+        /// Label of the device.
+        gpu: String,
+        /// What is free.
+        free: Bytes,
+        /// The largest holder's name and bytes.
+        holder: Option<(SafeText, Bytes)>,
+    },
+    /// The memory figures make no sense or cannot be read.
+    MemoryUnknown {
+        /// Label of the device.
+        gpu: String,
+        /// Why.
+        reason: String,
+    },
+    /// The process list cannot be read, so nobody can be named.
+    HoldersUnknown {
+        /// Label of the device.
+        gpu: String,
+        /// Why.
+        reason: String,
+    },
+    /// Much memory is used that no listed process owns.
+    Unattributed {
+        /// Label of the device.
+        gpu: String,
+        /// How much.
+        bytes: Bytes,
+    },
+    /// More processes than are tracked.
+    Untracked {
+        /// Label of the device.
+        gpu: String,
+        /// How many are only counted.
+        count: u32,
+    },
+}
+
+impl Warning {
+    /// Below this share of the room (3 %) a card is at the edge.
+    pub const EDGE: f64 = 0.03;
+    /// Unattributed memory above this share of the room is worth a sentence.
+    pub const UNATTRIBUTED: f64 = 0.03;
+
+    /// How loud.
+    pub const fn severity(&self) -> Severity {
+        match self {
+            Self::Lost { .. } | Self::DriverGone { .. } => Severity::Alarm,
+            _ => Severity::Warn,
+        }
+    }
+
+    /// Place in the order of line 2, lowest first.
+    pub const fn order(&self) -> u8 {
+        match self {
+            Self::DriverGone { .. } => 0,
+            Self::Lost { .. } => 1,
+            Self::AtTheEdge { .. } => 2,
+            Self::MemoryUnknown { .. } => 3,
+            Self::HoldersUnknown { .. } => 4,
+            Self::Unattributed { .. } => 5,
+            Self::Untracked { .. } => 6,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost { gpu } => write!(f, "GPU {gpu} is lost: the driver no longer answers for it"),
+            Self::DriverGone { reason } => write!(f, "the driver is gone ({reason}): figures are the last known, looking for it again"),
+            Self::AtTheEdge { gpu, free, holder: None } => write!(f, "GPU {gpu} at the edge: {free} free"),
+            Self::AtTheEdge { gpu, free, holder: Some((name, bytes)) } => {
+                write!(f, "GPU {gpu} at the edge: {free} free. {name} holds {bytes}")
+            }
+            Self::MemoryUnknown { gpu, reason } => write!(f, "GPU {gpu}: memory unknown ({reason})"),
+            Self::HoldersUnknown { gpu, reason } => write!(f, "GPU {gpu}: the driver does not name the holders ({reason})"),
+            Self::Unattributed { gpu, bytes } => write!(f, "GPU {gpu}: {bytes} in use that no listed process owns"),
+            Self::Untracked { gpu, count } => write!(f, "GPU {gpu}: {count} small processes are counted but not listed"),
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The one owner of state: what is now, what was, and what follows from it.
+//!
+//! [`Monitor::apply`] is the only writer. Pictures read it through the getters and change nothing.
+
+mod rows;
+
+pub use rows::{GpuRow, Peak, ProcessRow};
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::insight::{Warning, rate_of};
+use crate::model::{Bytes, Event, EventKind, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record, Sample, SafeText};
+
+/// Everything that the records so far amount to.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    header: Option<Arc<Header>>,
+    gpus: Vec<GpuRow>,
+    processes: Vec<ProcessRow>,
+    /// Row of a process by GPU position and PID.
+    places: HashMap<(usize, u32), usize>,
+    warnings: Vec<Warning>,
+    events: Vec<Event>,
+    driver_gone: Option<SafeText>,
+    now: Option<(Moment, u64)>,
+    own: OwnCost,
+    samples: u64,
+}
+
+impl Monitor {
+    /// Knows nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in one record. What it led to (processes that came or went) stands in [`Monitor::events`] until the next.
+    pub fn apply(&mut self, record: &Record) {
+        self.events.clear();
+        match record {
+            Record::Header(header) => self.apply_header(header),
+            Record::Process { facts, .. } => self.apply_facts(facts),
+            Record::Sample(sample) => self.apply_sample(sample),
+            Record::Event(event) => self.apply_event(event),
+        }
+    }
+
+    fn apply_header(&mut self, header: &Arc<Header>) {
+        let mut known: Vec<GpuRow> = std::mem::take(&mut self.gpus);
+        let before: Vec<GpuId> = known.iter().map(|row| row.facts.id.clone()).collect();
+        self.gpus = header
+            .gpus
+            .iter()
+            .map(|facts| match known.iter().position(|row| row.facts.id == facts.id) {
+                // The past of a device outlives a reload of the driver.
+                Some(at) => GpuRow { facts: Arc::clone(facts), ..known.swap_remove(at) },
+                None => GpuRow::new(Arc::clone(facts)),
+            })
+            .collect();
+        for at in 0..self.gpus.len() {
+            self.gpus[at].label = self.label_of(at);
+        }
+        self.renumber(&before);
+        self.driver_gone = None;
+        self.header = Some(Arc::clone(header));
+        self.conclude();
+    }
+
+    /// Process rows follow their GPU to its new position; those of a device that is gone go with it.
+    fn renumber(&mut self, before: &[GpuId]) {
+        let moved: Vec<Option<usize>> = before.iter().map(|id| self.gpus.iter().position(|row| row.facts.id == *id)).collect();
+        self.processes.retain_mut(|row| match moved.get(row.gpu).copied().flatten() {
+            Some(at) => {
+                row.gpu = at;
+                true
+            }
+            None => false,
+        });
+        self.index();
+    }
+
+    fn label_of(&self, at: usize) -> String {
+        let facts = &self.gpus[at].facts;
+        let parent = facts.parent.as_ref().and_then(|id| self.gpus.iter().find(|row| row.facts.id == *id));
+        facts.label(parent.and_then(|row| row.facts.index))
+    }
+
+    fn apply_facts(&mut self, facts: &Arc<ProcessFacts>) {
+        for row in &mut self.processes {
+            if row.facts.key == facts.key {
+                row.facts = Arc::clone(facts);
+            }
+        }
+    }
+
+    fn apply_event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Gap { .. } => {
+                for gpu in &mut self.gpus {
+                    gpu.history.break_off();
+                }
+            }
+            EventKind::Lost(reason) if event.gpu.is_none() => {
+                self.driver_gone = Some(reason.clone());
+                for gpu in &mut self.gpus {
+                    gpu.history.break_off();
+                }
+                self.conclude();
+            }
+            EventKind::Lost(_) | EventKind::Found | EventKind::Came(_) | EventKind::Gone { .. } => {}
+        }
+    }
+
+    fn apply_sample(&mut self, sample: &Sample) {
+        let before = self.now.map_or(sample.elapsed_ms, |(_, elapsed)| elapsed);
+        self.now = Some((sample.time, sample.elapsed_ms));
+        self.own = sample.own;
+        self.samples += 1;
+        for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
+            let shares = sample.processes.iter().filter(|p| p.gpu == at).map(|p| p.memory.get());
+            let ledger = match gpu.processes {
+                Reading::Value(ListState::Fresh) => Ledger::of(&gpu.memory, shares.chain((gpu.untracked.0 > 0).then_some(Some(gpu.untracked.1)))),
+                // A list that is not of this moment explains nothing: the rest is unknown.
+                _ => Ledger::of(&gpu.memory, shares.chain([None])),
+            };
+            row.apply(gpu, ledger, sample);
+        }
+        self.apply_processes(sample, before);
+        self.conclude();
+    }
+
+    fn apply_processes(&mut self, sample: &Sample, before_ms: u64) {
+        for row in &mut self.processes {
+            row.listed = false;
+        }
+        for process in &sample.processes {
+            if process.gpu >= self.gpus.len() {
+                continue;
+            }
+            let key = process.facts.key;
+            let place = self.places.get(&(process.gpu, key.pid)).copied();
+            let row = place.and_then(|at| self.processes.get_mut(at)).filter(|row| same_process(row.facts.key, key));
+            if let Some(row) = row {
+                row.apply(process, sample, before_ms);
+            } else {
+                self.came(process.gpu, key, sample);
+                let mut row = ProcessRow::new(process, sample);
+                row.apply(process, sample, before_ms.max(sample.elapsed_ms.saturating_sub(1)));
+                self.places.insert((process.gpu, key.pid), self.processes.len());
+                self.processes.push(row);
+            }
+        }
+        self.remove_unlisted(sample);
+    }
+
+    fn came(&mut self, gpu: usize, key: ProcessKey, sample: &Sample) {
+        let gpu = self.gpus.get(gpu).map(|row| row.facts.id.clone());
+        self.events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu, kind: EventKind::Came(key) });
+    }
+
+    /// Rows that are no longer listed leave, unless their device's list could not be read this time.
+    fn remove_unlisted(&mut self, sample: &Sample) {
+        let readable: Vec<bool> = sample.gpus.iter().map(|gpu| gpu.processes.is_value()).collect();
+        let (gpus, events) = (&self.gpus, &mut self.events);
+        let count = self.processes.len();
+        self.processes.retain(|row| {
+            let stays = row.listed || !readable.get(row.gpu).copied().unwrap_or(false);
+            if !stays {
+                let kind = EventKind::Gone { key: row.facts.key, peak: row.peak.map(|peak| peak.bytes) };
+                let gpu = gpus.get(row.gpu).map(|gpu| gpu.facts.id.clone());
+                events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu, kind });
+            }
+            stays
+        });
+        if self.processes.len() != count {
+            self.index();
+        }
+    }
+
+    fn index(&mut self) {
+        self.places.clear();
+        self.places.extend(self.processes.iter().enumerate().map(|(at, row)| ((row.gpu, row.facts.key.pid), at)));
+    }
+
+    /// Trends and warnings, from the rows as they now are.
+    fn conclude(&mut self) {
+        if let Some((_, now_ms)) = self.now {
+            for row in &mut self.gpus {
+                row.rate = rate_of(&row.history.seconds, now_ms, ProcessRow::RATE_WINDOW_MS);
+            }
+            for row in &mut self.processes {
+                row.update_rate(now_ms);
+            }
+        }
+        self.warnings = self.warn();
+    }
+
+    fn warn(&self) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> = Vec::new();
+        warnings.extend(self.driver_gone.clone().map(|reason| Warning::DriverGone { reason }));
+        for (at, row) in self.gpus.iter().enumerate() {
+            row.warn(|| self.largest_holder(at), &mut warnings);
+        }
+        warnings.sort_by_key(Warning::order);
+        warnings
+    }
+
+    fn largest_holder(&self, gpu: usize) -> Option<&ProcessRow> {
+        self.processes_of(gpu).max_by_key(|row| row.bytes())
+    }
+
+    /// The header in force; `None` before the first answer of the driver.
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_deref()
+    }
+
+    /// Every device, in the driver's order; MIG instances after their parent.
+    pub fn gpus(&self) -> &[GpuRow] {
+        &self.gpus
+    }
+
+    /// Every process on every GPU, in the order of their coming.
+    pub fn processes(&self) -> &[ProcessRow] {
+        &self.processes
+    }
+
+    /// The processes on one GPU.
+    pub fn processes_of(&self, gpu: usize) -> impl Iterator<Item = &ProcessRow> {
+        self.processes.iter().filter(move |row| row.gpu == gpu)
+    }
+
+    /// The row of the process that has this PID on one GPU.
+    pub fn process(&self, gpu: usize, pid: u32) -> Option<&ProcessRow> {
+        self.places.get(&(gpu, pid)).and_then(|at| self.processes.get(*at))
+    }
+
+    /// What line 2 has to say, worst first.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What the last record led to.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The time of the last sample: wall clock, and the sample's own clock in milliseconds.
+    pub const fn now(&self) -> Option<(Moment, u64)> {
+        self.now
+    }
+
+    /// What looking cost in the last step.
+    pub const fn own(&self) -> OwnCost {
+        self.own
+    }
+
+    /// How many samples were applied.
+    pub const fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether the driver itself is gone.
+    pub const fn is_driver_gone(&self) -> bool {
+        self.driver_gone.is_some()
+    }
+
+    /// The ledger over all cards: each term summed, an unknown term making the sum unknown. A MIG parent stands for its instances.
+    pub fn total(&self) -> Option<Ledger> {
+        let mut ledgers = self.gpus.iter().filter(|row| row.facts.parent.is_none()).filter_map(|row| row.ledger.get());
+        let mut sum = ledgers.next()?;
+        for one in ledgers {
+            sum.total += one.total;
+            sum.free += one.free;
+            sum.driver = sum.driver.zip(one.driver).map(|(a, b)| a + b);
+            sum.host += one.host;
+            sum.processes += one.processes;
+            sum.unattributed = sum.unattributed.zip(one.unattributed).map(|(a, b)| a + b);
+            sum.overlap += one.overlap;
+            sum.unknown_processes += one.unknown_processes;
+            sum.holders += one.holders;
+        }
+        Some(sum)
+    }
+
+    /// Whether all visible processes belong to one user.
+    pub fn has_one_user(&self) -> bool {
+        let mut users = self.processes.iter().filter_map(|row| row.facts.user.as_ref());
+        let first = users.next();
+        users.all(|user| Some(user) == first)
+    }
+
+    /// Bytes held by processes of which the driver tells them.
+    pub fn held(&self) -> Bytes {
+        self.processes.iter().filter_map(|row| row.memory.get()).sum()
+    }
+
+    /// Whether any device is absent (lost or asleep).
+    pub fn some_absent(&self) -> bool {
+        self.gpus.iter().any(|row| row.state != GpuState::Present)
+    }
+}
+
+/// The same process: equal PID, and start times that do not contradict each other.
+fn same_process(a: ProcessKey, b: ProcessKey) -> bool {
+    a.pid == b.pid && (a.start_ticks == b.start_ticks || a.start_ticks.is_none() || b.start_ticks.is_none())
+}

@@ -1,0 +1,220 @@
+//! One row a device and one row a process: the last reading, the past, and what follows from them.
+
+use std::sync::Arc;
+
+use crate::history::{GpuHistory, ProcessHistory};
+use crate::insight::{Rate, Warning, rate_of};
+use crate::model::{
+    Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, ProcessFacts, ProcessSample, Reading,
+    Sample, Telemetry, UtilizationPercent,
+};
+
+/// The highest value that was sampled, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// The value.
+    pub bytes: Bytes,
+    /// The end of the step in which it was seen.
+    pub at: Moment,
+}
+
+impl Peak {
+    fn raise(peak: &mut Option<Self>, bytes: Bytes, at: Moment) {
+        if peak.is_none_or(|peak| bytes > peak.bytes) {
+            *peak = Some(Self { bytes, at });
+        }
+    }
+}
+
+/// One device.
+#[derive(Clone, Debug)]
+pub struct GpuRow {
+    /// What is fixed about it.
+    pub facts: Arc<GpuFacts>,
+    /// How people name it: `0`, or `0.2` for an instance.
+    pub label: String,
+    /// Whether it answers.
+    pub state: GpuState,
+    /// The last memory reading.
+    pub memory: Reading<DeviceMemory>,
+    /// Where every byte of it is.
+    pub ledger: Reading<Ledger>,
+    /// Whether the last process list could be read.
+    pub list: Reading<ListState>,
+    /// The last telemetry.
+    pub telemetry: Telemetry,
+    /// Lowest and highest value of used in the last step.
+    pub range: Option<(Bytes, Bytes)>,
+    /// The highest value of used.
+    pub peak: Option<Peak>,
+    /// Change of the floor in KiB per minute.
+    pub rate: Rate,
+    /// Processes that are counted and summed but not listed.
+    pub untracked: (u32, Bytes),
+    /// Its past.
+    pub history: GpuHistory,
+}
+
+impl GpuRow {
+    pub(super) fn new(facts: Arc<GpuFacts>) -> Self {
+        Self {
+            facts,
+            label: String::new(),
+            state: GpuState::Present,
+            memory: Reading::NOT_YET,
+            ledger: Reading::NOT_YET,
+            list: Reading::NOT_YET,
+            telemetry: Telemetry::absent(&Absence::NotYet),
+            range: None,
+            peak: None,
+            rate: Reading::NOT_YET,
+            untracked: (0, Bytes::ZERO),
+            history: GpuHistory::new(),
+        }
+    }
+
+    pub(super) fn apply(&mut self, gpu: &GpuSample, ledger: Reading<Ledger>, sample: &Sample) {
+        self.state = gpu.state.clone();
+        self.memory = gpu.memory.clone();
+        self.ledger = ledger;
+        self.list = gpu.processes.clone();
+        self.telemetry = gpu.telemetry.clone();
+        self.untracked = gpu.untracked;
+        self.range = gpu.lane.min().zip(gpu.lane.max());
+        if let Some(max) = gpu.lane.max() {
+            Peak::raise(&mut self.peak, max, sample.time);
+        }
+        self.history.push_lane(&gpu.lane, sample.elapsed_ms);
+        let from = sample.elapsed_ms.saturating_sub(1);
+        if let Some(percent) = gpu.telemetry.gpu.get() {
+            self.history.utilization.add(from, sample.elapsed_ms, percent.value().into());
+        }
+        if let Some(percent) = gpu.telemetry.bus.get() {
+            self.history.bus.add(from, sample.elapsed_ms, percent.value().into());
+        }
+        if let Some(milliwatts) = gpu.telemetry.power_mw.get() {
+            self.history.power.add(from, sample.elapsed_ms, milliwatts / 1000);
+        }
+    }
+
+    /// Change of the floor in bytes per minute, once it is known.
+    pub fn bytes_per_minute(&self) -> Reading<f64> {
+        self.rate.clone().map(|kib| kib * Bytes::KIB as f64)
+    }
+
+    pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, warnings: &mut Vec<Warning>) {
+        let gpu = || self.label.clone();
+        if let GpuState::Lost { .. } = self.state {
+            warnings.push(Warning::Lost { gpu: gpu() });
+            return;
+        }
+        if self.state != GpuState::Present {
+            return;
+        }
+        match &self.memory {
+            Reading::Value(memory) => {
+                let free = memory.free();
+                if free.percent_of(memory.room()).is_some_and(|p| p.ratio() < Warning::EDGE) {
+                    let holder = holder().and_then(|row| Some((row.facts.what.clone(), row.memory.get()?)));
+                    warnings.push(Warning::AtTheEdge { gpu: gpu(), free, holder });
+                }
+                let unattributed = self.ledger.get().and_then(|ledger| ledger.notable_unattributed());
+                if let Some(bytes) = unattributed.filter(|b| b.percent_of(memory.room()).is_some_and(|p| p.ratio() > Warning::UNATTRIBUTED)) {
+                    warnings.push(Warning::Unattributed { gpu: gpu(), bytes });
+                }
+            }
+            Reading::Absent(Absence::NotYet | Absence::NotAsked) => {}
+            Reading::Absent(why) => warnings.push(Warning::MemoryUnknown { gpu: gpu(), reason: why.to_string() }),
+        }
+        match &self.list {
+            Reading::Value(_) | Reading::Absent(Absence::NotYet | Absence::NotAsked | Absence::StaleSince(_)) => {}
+            Reading::Absent(why) => warnings.push(Warning::HoldersUnknown { gpu: gpu(), reason: why.to_string() }),
+        }
+        if self.untracked.0 > 0 {
+            warnings.push(Warning::Untracked { gpu: gpu(), count: self.untracked.0 });
+        }
+    }
+}
+
+/// One process on one GPU.
+#[derive(Clone, Debug)]
+pub struct ProcessRow {
+    /// Position of its GPU in [`super::Monitor::gpus`].
+    pub gpu: usize,
+    /// Who it is.
+    pub facts: Arc<ProcessFacts>,
+    /// In which lists it stands.
+    pub kind: Kind,
+    /// What the driver charges it with.
+    pub memory: Reading<Bytes>,
+    /// The highest figure of its lists.
+    pub peak: Option<Peak>,
+    /// Kernel time from the slow lane.
+    pub sm_percent: Reading<UtilizationPercent>,
+    /// The host's side.
+    pub host: Reading<HostReading>,
+    /// Change of the floor in units of its history per minute.
+    rate: Rate,
+    rate_until_ms: u64,
+    /// When it was seen first, on the sample's own clock.
+    pub first_seen_ms: u64,
+    /// Its past.
+    pub history: ProcessHistory,
+    /// Whether the last sample still had it.
+    pub(super) listed: bool,
+}
+
+impl ProcessRow {
+    /// How far back a change per minute looks.
+    pub const RATE_WINDOW_MS: u64 = 300_000;
+
+    pub(super) fn new(process: &ProcessSample, sample: &Sample) -> Self {
+        Self {
+            gpu: process.gpu,
+            facts: Arc::clone(&process.facts),
+            kind: process.kind,
+            memory: process.memory.clone(),
+            peak: None,
+            sm_percent: process.sm_percent.clone(),
+            host: process.host.clone(),
+            rate: Reading::NOT_YET,
+            rate_until_ms: 0,
+            first_seen_ms: sample.elapsed_ms,
+            history: ProcessHistory::new(),
+            listed: true,
+        }
+    }
+
+    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, before_ms: u64) {
+        self.listed = true;
+        self.facts = Arc::clone(&process.facts);
+        self.kind = process.kind;
+        self.memory = process.memory.clone();
+        self.sm_percent = process.sm_percent.clone();
+        self.host = process.host.clone();
+        let range = process.range.or_else(|| process.memory.get().map(|bytes| (bytes, bytes)));
+        if let Some((min, max)) = range {
+            Peak::raise(&mut self.peak, max, sample.time);
+            self.history.push(before_ms, sample.elapsed_ms, min, max);
+        }
+    }
+
+    /// The slope only changes when a slot of 15 s is closed, so it is only then computed anew.
+    pub(super) fn update_rate(&mut self, now_ms: u64) {
+        if now_ms >= self.rate_until_ms {
+            self.rate = rate_of(&self.history.hour, now_ms, Self::RATE_WINDOW_MS);
+            let slot = self.history.hour.slot_ms();
+            self.rate_until_ms = (now_ms / slot + 1) * slot;
+        }
+    }
+
+    /// Change of the floor in bytes per minute, once it is known.
+    pub fn bytes_per_minute(&self) -> Reading<f64> {
+        self.rate.clone().map(|units| units * ProcessHistory::bytes(1).0 as f64)
+    }
+
+    /// The figure where it is known; sorts unknown ones last.
+    pub fn bytes(&self) -> Option<Bytes> {
+        self.memory.get()
+    }
+}
