@@ -1,0 +1,347 @@
+//! The source over a real machine: opens the driver, runs the lanes, closes each step into a sample.
+//!
+//! One thread owns all of it. When the driver goes away, or every GPU sleeps, the driver is closed and later opened
+//! again by the same path.
+
+mod asleep;
+mod assemble;
+mod options;
+
+pub use options::{FixedFacts, HostScope, Interest, LiveOptions};
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use asleep::Asleep;
+use assemble::OwnMeter;
+
+use super::host::Host;
+use super::lanes::{LaneClock, affordable_period_ms};
+use super::nvml::{Condition, Device, Driver};
+use super::power::{self, PowerFiles, SleepWatch};
+use super::slow::{Answer, Question, SlowLane};
+use super::step::{GpuStep, Pool};
+use super::{Clock, Source, SourceEnd, SourceError};
+use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, Header, Record, SafeText};
+
+/// Fastest period of the process lane.
+const LIST_PERIOD_MS: u64 = 250;
+/// The memory lane late by this much is a gap.
+const GAP_MS: u64 = 250;
+/// Pauses between tries to open a driver that is gone.
+const FIRST_PAUSE_MS: u64 = 1_000;
+const LONGEST_PAUSE_MS: u64 = 10_000;
+
+/// Reads the driver and the host.
+pub struct LiveSource<C> {
+    options: LiveOptions,
+    clock: C,
+    host: Host,
+    interest: Arc<Interest>,
+    queue: VecDeque<Record>,
+    session: Session,
+    own: OwnMeter,
+}
+
+enum Session {
+    /// Not opened before.
+    New,
+    Open(Box<Open>),
+    /// The driver is gone; it is looked for again.
+    Gone { retry_ms: u64, pause_ms: u64 },
+    /// Every GPU sleeps and the driver is closed.
+    Asleep(Box<Asleep>),
+}
+
+struct Open {
+    driver: Driver,
+    gpus: Vec<GpuStep>,
+    watches: Vec<SleepWatch>,
+    memory: LaneClock,
+    processes: LaneClock,
+    list_period_ms: u64,
+    step: LaneClock,
+    began_ms: u64,
+    slow: Option<SlowLane>,
+    /// Devices that could not be opened.
+    unopened: Vec<Fault>,
+    fixed_read: bool,
+}
+
+impl<C: Clock> LiveSource<C> {
+    /// A source that opens the driver when it is first asked.
+    pub fn new(options: LiveOptions, clock: C, interest: Arc<Interest>) -> Self {
+        let host = Host::new(&options.proc_root);
+        Self { options, clock, host, interest, queue: VecDeque::new(), session: Session::New, own: OwnMeter::default() }
+    }
+
+    fn turn(&mut self) -> Result<(), SourceEnd> {
+        match std::mem::replace(&mut self.session, Session::New) {
+            Session::New => self.open_first().map_err(SourceEnd::Failed),
+            Session::Open(open) => {
+                self.session = self.run_lane(open);
+                Ok(())
+            }
+            Session::Gone { retry_ms, pause_ms } => {
+                self.clock.sleep_until_ms(retry_ms);
+                self.session = if let Ok(open) = self.open() {
+                    Session::Open(open)
+                } else {
+                    let pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
+                    Session::Gone { retry_ms: self.clock.now_ms() + pause_ms, pause_ms }
+                };
+                Ok(())
+            }
+            Session::Asleep(asleep) => {
+                self.session = self.watch_sleep(asleep);
+                Ok(())
+            }
+        }
+    }
+
+    fn open_first(&mut self) -> Result<(), SourceError> {
+        if let Some(bus_ids) = power::all_asleep(&self.options.proc_root, &self.options.sys_root) {
+            self.session = self.found_asleep(&bus_ids);
+            return Ok(());
+        }
+        self.session = Session::Open(self.open()?);
+        Ok(())
+    }
+
+    /// Opens the driver and sends a header. Also the way back after a reload or a sleep.
+    fn open(&mut self) -> Result<Box<Open>, SourceError> {
+        let driver = Driver::open(self.options.library.as_deref())?;
+        self.interest.set_driver(driver);
+        let mut unopened = Vec::new();
+        let mut devices = Vec::new();
+        for device in driver.devices() {
+            match device {
+                Ok(device) => devices.push(device),
+                Err(fault) => unopened.push(fault),
+            }
+        }
+        if devices.is_empty() {
+            driver.close();
+            return Err(none_opened(&unopened));
+        }
+        let chosen = self.options.selection.positions(&devices.iter().map(Device::facts).collect::<Vec<_>>());
+        let chosen = chosen.inspect_err(|_| driver.close())?;
+        let mut at = 0;
+        devices.retain(|_| {
+            at += 1;
+            chosen.contains(&(at - 1))
+        });
+        if self.options.fixed == FixedFacts::First {
+            devices.iter_mut().for_each(Device::read_fixed);
+        }
+        let watches = devices.iter().map(|d| SleepWatch::new(self.power_files(d.facts()))).collect();
+        let now = self.clock.now_ms();
+        let memory_period = (1000 / u64::from(self.options.memory_hz.clamp(1, 1000))).max(1);
+        let open = Open {
+            driver,
+            gpus: devices.into_iter().map(GpuStep::new).collect(),
+            watches,
+            memory: LaneClock::new(now, memory_period),
+            processes: LaneClock::new(now, LIST_PERIOD_MS),
+            list_period_ms: LIST_PERIOD_MS,
+            step: LaneClock::new(now, self.options.interval_ms.max(1)),
+            began_ms: now,
+            slow: None,
+            unopened,
+            fixed_read: self.options.fixed != FixedFacts::Later,
+        };
+        // After a header every process is introduced anew.
+        self.host.retain(&|_| false);
+        self.send_header(Some(driver), open.gpus.iter().map(|g| Arc::new(g.facts())).collect());
+        Ok(Box::new(open))
+    }
+
+    fn power_files(&self, facts: &GpuFacts) -> PowerFiles {
+        PowerFiles::of(&self.options.sys_root, facts.pci.as_ref().map_or("", SafeText::as_str))
+    }
+
+    fn send_header(&mut self, driver: Option<Driver>, gpus: Vec<Arc<GpuFacts>>) {
+        let versions = driver.map(Driver::versions);
+        let (driver, cuda) = versions.map_or((None, None), |v| (v.driver, v.cuda));
+        self.queue.push_back(Record::Header(Arc::new(Header {
+            time: self.clock.wall(),
+            version: SafeText::new(env!("CARGO_PKG_VERSION")),
+            host: Host::hostname(),
+            driver,
+            cuda,
+            interval_ms: self.options.interval_ms,
+            memory_hz: self.options.memory_hz,
+            gpus,
+        })));
+    }
+
+    fn event(&mut self, gpu: Option<GpuId>, kind: EventKind) {
+        let event = Event { time: self.clock.wall(), elapsed_ms: self.clock.now_ms(), gpu, kind };
+        self.queue.push_back(Record::Event(event));
+    }
+
+    /// Waits for the lane that is due next and runs it.
+    fn run_lane(&mut self, mut open: Box<Open>) -> Session {
+        let due = open.memory.next_ms().min(open.step.next_ms()).min(open.processes.next_ms());
+        self.clock.sleep_until_ms(due);
+        let now = self.clock.now_ms();
+        let closes = open.step.is_due(now);
+        self.note_gap(&mut open, now);
+        if open.processes.is_due(now) || (closes && open.list_period_ms <= self.options.interval_ms) {
+            self.read_lists(&mut open, now);
+        } else if open.memory.is_due(now) || closes {
+            for gpu in &mut open.gpus {
+                gpu.read_memory(now, || pool(&mut self.host));
+            }
+        }
+        if open.memory.is_due(now) {
+            open.memory.ran(now);
+        }
+        if is_gone(&open) {
+            return self.close(&open, "the driver stopped answering");
+        }
+        if closes {
+            open.step.ran(now);
+            return self.close_step(open, now);
+        }
+        Session::Open(open)
+    }
+
+    fn note_gap(&mut self, open: &mut Open, now: u64) {
+        let late = now.saturating_sub(open.memory.next_ms());
+        if late < GAP_MS {
+            return;
+        }
+        let missed_from = open.memory.next_ms();
+        for gpu in &mut open.gpus {
+            gpu.break_off(missed_from);
+        }
+        self.event(None, EventKind::Gap { ms: late });
+    }
+
+    fn read_lists(&mut self, open: &mut Open, now: u64) {
+        let before = open.driver.spent_ns();
+        for gpu in &mut open.gpus {
+            gpu.read_processes(now, || pool(&mut self.host));
+        }
+        if open.processes.is_due(now) {
+            open.processes.ran(now);
+        }
+        let cost_us = (open.driver.spent_ns() - before) / 1000;
+        let period = affordable_period_ms(LIST_PERIOD_MS, cost_us);
+        // Slower than the step: on the step's own grid, so that each list still ends a step.
+        let grid = if period >= self.options.interval_ms { self.options.interval_ms.max(1) } else { LIST_PERIOD_MS };
+        open.list_period_ms = period;
+        open.processes.slow_to(period, now, grid);
+    }
+
+    fn close(&mut self, open: &Open, why: &str) -> Session {
+        open.driver.close();
+        self.event(None, EventKind::Lost(SafeText::new(why)));
+        Session::Gone { retry_ms: self.clock.now_ms() + FIRST_PAUSE_MS, pause_ms: FIRST_PAUSE_MS }
+    }
+
+    fn close_step(&mut self, mut open: Box<Open>, now: u64) -> Session {
+        for gpu in &mut open.gpus {
+            gpu.read_telemetry(now);
+        }
+        self.notice_shared_memory(&mut open, now);
+        self.run_slow_lane(&mut open, now);
+        let sample = self.finish_sample(&mut open, now);
+        self.tell_lost_and_found(&mut open);
+        self.queue.push_back(Record::Sample(Box::new(sample)));
+        if !open.fixed_read {
+            open.fixed_read = true;
+            open.gpus.iter_mut().for_each(|g| g.device.read_fixed());
+            self.send_header(Some(open.driver), facts_of(&open));
+            // The dear facts took their time; that is no gap of the lanes.
+            let ready = self.clock.now_ms();
+            while open.memory.is_due(ready) {
+                open.memory.ran(ready);
+            }
+        }
+        self.let_idle_sleep(open, now)
+    }
+
+    fn tell_lost_and_found(&mut self, open: &mut Open) {
+        for gpu in &mut open.gpus {
+            if let Some(kind) = gpu.news() {
+                self.event(Some(gpu.device.facts().id.clone()), kind);
+            }
+        }
+    }
+
+    /// A device that turns out to have no memory of its own is read anew as the host's pool.
+    fn notice_shared_memory(&mut self, open: &mut Open, now: u64) {
+        let mut found = false;
+        for gpu in &mut open.gpus {
+            if gpu.looks_shared() {
+                gpu.shares_host_memory = true;
+                gpu.read_memory(now, || pool(&mut self.host));
+                found = true;
+            }
+        }
+        if found {
+            self.send_header(Some(open.driver), facts_of(open));
+        }
+    }
+
+    fn run_slow_lane(&mut self, open: &mut Open, now: u64) {
+        let wanted = self.options.slow || self.interest.wants_sm();
+        if wanted && open.slow.is_none() {
+            open.slow = SlowLane::start(now);
+        }
+        let Some(slow) = &mut open.slow else { return };
+        if wanted {
+            let all = self.options.slow;
+            let gpus = &open.gpus;
+            slow.ask(now, || Question {
+                devices: gpus.iter().filter(|g| !g.is_asleep()).map(|g| (g.device.facts().id.clone(), g.device.for_slow_lane())).collect(),
+                all,
+            });
+        }
+        let one_shot = self.options.fixed == FixedFacts::Never;
+        let answers: Vec<Answer> = if one_shot { slow.wait(open.gpus.len(), Duration::from_secs(2)) } else { slow.answers().collect() };
+        for answer in answers {
+            if let Some(gpu) = open.gpus.iter_mut().find(|g| g.device.facts().id == answer.gpu) {
+                gpu.sm = answer.sm.into_iter().collect();
+                gpu.sm_asked = answer.asked;
+                gpu.set_slow(answer.pcie, answer.energy_mj);
+            }
+        }
+    }
+
+}
+
+impl<C: Clock> Source for LiveSource<C> {
+    fn next(&mut self) -> Result<Record, SourceEnd> {
+        loop {
+            if let Some(record) = self.queue.pop_front() {
+                return Ok(record);
+            }
+            self.turn()?;
+        }
+    }
+}
+
+fn none_opened(faults: &[Fault]) -> SourceError {
+    if faults.is_empty() {
+        return SourceError::NoGpu;
+    }
+    let reasons: Vec<String> = faults.iter().map(|fault| format!("{} ({})", fault.call, fault.reason)).collect();
+    SourceError::NoneReadable(reasons.join(", "))
+}
+
+/// Whether the driver itself is gone, and not one device alone.
+fn is_gone(open: &Open) -> bool {
+    open.gpus.iter().all(|gpu| gpu.device.condition() == Condition::DriverGone)
+}
+
+fn pool(host: &mut Host) -> Pool {
+    host.pool().map(|pool| (pool.total, pool.available))
+}
+
+fn facts_of(open: &Open) -> Vec<Arc<GpuFacts>> {
+    open.gpus.iter().map(|g| Arc::new(g.facts())).collect()
+}

@@ -1,0 +1,214 @@
+//! One device within the step that is being filled: what its lanes have read so far, and how that becomes a sample.
+
+use std::collections::HashMap;
+
+use super::nvml::{Condition, Device, Listed};
+use crate::model::{
+    Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry, UtilizationPercent,
+};
+
+/// Memory of the machine, for devices without any of their own: total and available.
+pub(super) type Pool = Reading<(Bytes, Bytes)>;
+
+/// A device and its part of the current step.
+pub(super) struct GpuStep {
+    pub(super) device: Device,
+    pub(super) state: GpuState,
+    /// Whether it was told that the device is lost.
+    told_lost: bool,
+    /// Whether its memory is the host's.
+    pub(super) shares_host_memory: bool,
+    lane: Lane,
+    memory: Reading<DeviceMemory>,
+    listed: Vec<Listed>,
+    list: Reading<ListState>,
+    list_at_ms: u64,
+    /// Lowest and highest figure of each process in this step.
+    ranges: HashMap<u32, (Bytes, Bytes)>,
+    telemetry: Telemetry,
+    /// Kernel time a process, from the slow lane's last answer.
+    pub(super) sm: HashMap<u32, UtilizationPercent>,
+    pub(super) sm_asked: Reading<()>,
+}
+
+impl GpuStep {
+    pub(super) fn new(device: Device) -> Self {
+        let shares_host_memory = device.facts().shared_with_host;
+        Self {
+            device,
+            state: GpuState::Present,
+            told_lost: false,
+            shares_host_memory,
+            lane: Lane::default(),
+            memory: Reading::NOT_YET,
+            listed: Vec::new(),
+            list: Reading::NOT_YET,
+            list_at_ms: 0,
+            ranges: HashMap::new(),
+            telemetry: Telemetry::absent(&Absence::NotYet),
+            sm: HashMap::new(),
+            sm_asked: Reading::NOT_ASKED,
+        }
+    }
+
+    /// What is fixed about it, as far as it is known by now.
+    pub(super) fn facts(&self) -> GpuFacts {
+        GpuFacts { shared_with_host: self.shares_host_memory, ..self.device.facts().clone() }
+    }
+
+    pub(super) fn is_asleep(&self) -> bool {
+        matches!(self.state, GpuState::Asleep { .. })
+    }
+
+    /// The memory lane: device used, at `now_ms`. `pool` is asked only where the device has no memory of its own.
+    pub(super) fn read_memory(&mut self, now_ms: u64, pool: impl FnOnce() -> Pool) {
+        if self.is_asleep() {
+            return;
+        }
+        let read = if self.shares_host_memory {
+            let known: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
+            pool().and_then(|(total, available)| DeviceMemory::shared(total, available, known))
+        } else {
+            self.device.memory()
+        };
+        self.note_condition(now_ms);
+        self.lane.push(LanePoint { at_ms: now_ms, used: read.get().map(|m| m.used()) });
+        self.memory = read;
+    }
+
+    /// The process lane: the lists, then the memory at once, so that the pair agrees. Where the processes claim more
+    /// than is used, the pair is read once more: one may have come in between.
+    pub(super) fn read_processes(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) {
+        if self.is_asleep() {
+            return;
+        }
+        for again in [false, true] {
+            self.list = self.device.processes(&mut self.listed);
+            self.list_at_ms = now_ms;
+            self.read_memory(now_ms, &mut pool);
+            let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
+            if again || !self.memory.get().is_some_and(|m| claimed > m.used()) {
+                break;
+            }
+        }
+        if self.list.is_value() {
+            self.listed.sort_unstable_by_key(|l| l.pid);
+            for listed in &self.listed {
+                if let Some(bytes) = listed.memory.get() {
+                    let range = self.ranges.entry(listed.pid).or_insert((bytes, bytes));
+                    *range = (range.0.min(bytes), range.1.max(bytes));
+                }
+            }
+        } else {
+            self.listed.clear();
+        }
+    }
+
+    /// Whether what came back says that the device has no memory of its own: the call is not supported, the total is
+    /// nonsense, or one process holds more than all of it. A MIG instance that tells nothing is another case.
+    pub(super) fn looks_shared(&self) -> bool {
+        if self.shares_host_memory || self.device.facts().parent.is_some() {
+            return false;
+        }
+        match &self.memory {
+            Reading::Absent(Absence::NotSupported) => true,
+            Reading::Absent(Absence::Failed(name)) => name == "total is zero",
+            Reading::Absent(_) => false,
+            Reading::Value(memory) => self.listed.iter().any(|l| l.memory.get().is_some_and(|bytes| bytes > memory.total())),
+        }
+    }
+
+    /// The telemetry lane.
+    pub(super) fn read_telemetry(&mut self, now_ms: u64) {
+        if self.is_asleep() {
+            return;
+        }
+        let (pcie, energy_mj) = (self.telemetry.pcie.clone(), self.telemetry.energy_mj.clone());
+        // A lost device is not asked seven more questions.
+        self.telemetry = match self.state {
+            GpuState::Lost { .. } => Telemetry::absent(&Absence::Failed("GPU is lost".into())),
+            _ => Telemetry { pcie, energy_mj, ..self.device.telemetry() },
+        };
+        self.note_condition(now_ms);
+    }
+
+    pub(super) fn set_slow(&mut self, pcie: Reading<crate::model::PcieRate>, energy_mj: Reading<u64>) {
+        self.telemetry.pcie = pcie;
+        self.telemetry.energy_mj = energy_mj;
+    }
+
+    fn note_condition(&mut self, now_ms: u64) {
+        self.state = match (self.device.condition(), &self.state) {
+            (Condition::Lost, GpuState::Lost { since_ms }) => GpuState::Lost { since_ms: *since_ms },
+            (Condition::Lost, _) => GpuState::Lost { since_ms: now_ms },
+            _ => GpuState::Present,
+        };
+    }
+
+    /// That the device was lost, or that it answers again: each is told once.
+    pub(super) fn news(&mut self) -> Option<EventKind> {
+        let lost = matches!(self.state, GpuState::Lost { .. });
+        if lost == self.told_lost {
+            return None;
+        }
+        self.told_lost = lost;
+        Some(if lost { EventKind::Lost(SafeText::new("GPU is lost")) } else { EventKind::Found })
+    }
+
+    /// A time without readings begins: what was last known is not carried on.
+    pub(super) fn break_off(&mut self, at_ms: u64) {
+        self.lane.push(LanePoint { at_ms, used: None });
+    }
+
+    /// Leaves the device alone from now on, so that it can sleep.
+    pub(super) fn let_sleep(&mut self, now_ms: u64) {
+        self.break_off(now_ms);
+        self.state = GpuState::Asleep { since_ms: now_ms };
+        self.memory = Reading::Absent(Absence::StaleSince(now_ms));
+        self.list = Reading::Absent(Absence::StaleSince(now_ms));
+        self.telemetry = Telemetry::absent(&Absence::StaleSince(now_ms));
+        self.listed.clear();
+    }
+
+    pub(super) fn wake(&mut self) {
+        self.state = GpuState::Present;
+    }
+
+    /// No process and no work: it could sleep.
+    pub(super) fn is_idle(&self) -> bool {
+        self.listed.is_empty() && self.list.is_value() && self.telemetry.gpu.get().is_none_or(|p| p.value() == 0)
+    }
+
+    pub(super) fn listed(&self) -> &[Listed] {
+        &self.listed
+    }
+
+    pub(super) fn range(&self, pid: u32) -> Option<(Bytes, Bytes)> {
+        self.ranges.get(&pid).copied()
+    }
+
+    pub(super) fn sm_percent(&self, pid: u32) -> Reading<UtilizationPercent> {
+        // An answer without this process means that it ran nothing since the question before.
+        self.sm_asked.clone().and_then(|()| self.sm.get(&pid).copied().or(UtilizationPercent::new(0)).map_or(Reading::NOT_YET, Reading::Value))
+    }
+
+    /// Ends the step. `began_ms` is when it began: an older list is marked.
+    pub(super) fn finish(&mut self, began_ms: u64, untracked: (u32, Bytes), faults: &mut Vec<Fault>) -> GpuSample {
+        self.device.take_faults(faults);
+        self.ranges.clear();
+        let next = self.lane.next_step();
+        let processes = match &self.list {
+            Reading::Value(_) if self.list_at_ms < began_ms => Reading::Absent(Absence::StaleSince(self.list_at_ms)),
+            list => list.clone(),
+        };
+        GpuSample {
+            id: self.device.facts().id.clone(),
+            state: self.state.clone(),
+            memory: self.memory.clone(),
+            lane: std::mem::replace(&mut self.lane, next),
+            processes,
+            untracked,
+            telemetry: self.telemetry.clone(),
+        }
+    }
+}

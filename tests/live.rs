@@ -1,0 +1,250 @@
+//! The lanes over the fake driver: what is asked how often, what becomes of it, and what happens when a device or the driver goes.
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+
+use common::{Machine, samples, until_samples, with_named, with_scenario};
+use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Selection, Source, SourceEnd, SourceError};
+use vramtop::insight::Warning;
+use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample};
+use vramtop::monitor::Monitor;
+
+fn apply(records: &[Record]) -> Monitor {
+    let mut monitor = Monitor::new();
+    for record in records {
+        monitor.apply(record);
+    }
+    monitor
+}
+
+fn used(sample: &Sample, gpu: usize) -> Bytes {
+    sample.gpus[gpu].memory.get().expect("memory").used()
+}
+
+#[test]
+fn every_ledger_adds_up_to_the_byte() {
+    with_named("every_ledger_adds_up_to_the_byte", "two-h200-jobs", |machine| {
+        let mut source = machine.source();
+        let mut monitor = Monitor::new();
+        let mut seen = 0;
+        for record in until_samples(&mut source, 30) {
+            monitor.apply(&record);
+            for row in monitor.gpus().iter().filter(|_| matches!(record, Record::Sample(_))) {
+                let ledger = row.ledger.get().expect("a ledger");
+                assert_eq!(ledger.sum(), Some(ledger.total));
+                // The scenario leaves 540 MiB to nobody on each card.
+                assert_eq!(ledger.unattributed, Some(Bytes::mib(540)));
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 60);
+    });
+}
+
+#[test]
+fn the_lanes_keep_their_rates() {
+    let scenario = "[log]\npath = 'calls'\n[[gpu]]\nprocess = [{ pid = 5000001, memory = '1GiB' }]\n";
+    with_scenario("the_lanes_keep_their_rates", scenario, |machine| {
+        until_samples(&mut machine.source(), 1);
+        let before = machine.calls();
+        let mut source = machine.source();
+        until_samples(&mut source, 11);
+        let calls = &machine.calls()[before.len()..];
+        let count = |name: &str| calls.iter().filter(|(call, _)| call.starts_with(name)).count();
+        // Ten seconds: memory at 20 Hz (200 and the first, one more where the device is opened), lists at 4 Hz
+        // (40 and the first), telemetry once a step.
+        let memory = count("nvmlDeviceGetMemoryInfo");
+        assert!((201..=203).contains(&memory), "{memory} memory reads");
+        assert_eq!(count("nvmlDeviceGetComputeRunningProcesses"), 41);
+        assert_eq!(count("nvmlDeviceGetUtilizationRates"), 11);
+        // The dear ones are never asked unasked.
+        for dear in ["nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput"] {
+            assert_eq!(count(dear), 0, "{dear}");
+        }
+    });
+}
+
+#[test]
+fn what_is_not_supported_is_asked_once() {
+    let scenario = "[log]\npath = 'calls'\n[[gpu]]\nfan = 'NotSupported'\nencoder = 'NotSupported'\n";
+    with_scenario("what_is_not_supported_is_asked_once", scenario, |machine| {
+        let records = until_samples(&mut machine.source(), 5);
+        let calls = machine.calls();
+        let count = |name: &str| calls.iter().filter(|(call, _)| call.starts_with(name)).count();
+        assert_eq!(count("nvmlDeviceGetEncoderUtilization"), 1);
+        assert!(count("nvmlDeviceGetFanSpeed") <= 1);
+        let last = samples(&records)[4];
+        assert_eq!(last.gpus[0].telemetry.encoder, Reading::NOT_SUPPORTED);
+        assert_eq!(last.gpus[0].telemetry.fan_percent, Reading::NOT_SUPPORTED);
+    });
+}
+
+#[test]
+fn a_spike_between_two_samples_is_seen() {
+    // 60 GiB above the ground for 60 ms at 2.3 s: one sample a second knows nothing of it.
+    let scenario = "[[gpu]]\nprocess = [{ pid = 5000001, memory = { base = '10GiB', spikes = [[2.3, 60, '70GiB']] } }]\n";
+    with_scenario("a_spike_between_two_samples_is_seen", scenario, |machine| {
+        let records = until_samples(&mut machine.source(), 5);
+        let all = samples(&records);
+        assert!(all.iter().all(|s| used(s, 0) == Bytes::gib(10)));
+        let maxima: Vec<_> = all.iter().map(|s| s.gpus[0].lane.max().expect("read")).collect();
+        assert_eq!(maxima, [10, 10, 10, 70, 10].map(Bytes::gib));
+        let monitor = apply(&records);
+        assert_eq!(monitor.gpus()[0].peak.map(|peak| peak.bytes), Some(Bytes::gib(70)));
+    });
+}
+
+#[test]
+fn a_lost_gpu_keeps_its_row_and_the_others_go_on() {
+    with_named("a_lost_gpu_keeps_its_row_and_the_others_go_on", "lost", |machine| {
+        let mut source = machine.source();
+        let records = until_samples(&mut source, 6);
+        let last = samples(&records)[5];
+        assert_eq!(last.gpus.len(), 3);
+        assert!(matches!(last.gpus[1].state, GpuState::Lost { since_ms: 3000..=3050 }), "{:?}", last.gpus[1].state);
+        assert!(matches!(&last.gpus[1].memory, Reading::Absent(Absence::Failed(name)) if name == "GPU is lost"));
+        assert_eq!((used(last, 0), used(last, 2)), (Bytes::gib(20), Bytes::gib(20)));
+        let monitor = apply(&records);
+        assert!(matches!(monitor.warnings(), [Warning::Lost { gpu }] if gpu == "1"));
+        let lost = records.iter().filter(|r| matches!(r, Record::Event(e) if matches!(e.kind, EventKind::Lost(_)))).count();
+        assert_eq!(lost, 1);
+        // Back at 8 s.
+        let records = until_samples(&mut source, 4);
+        assert_eq!(used(samples(&records)[3], 1), Bytes::gib(20));
+        assert!(records.iter().any(|r| matches!(r, Record::Event(e) if e.kind == EventKind::Found)));
+    });
+}
+
+#[test]
+fn a_reloaded_driver_is_picked_up_again() {
+    with_named("a_reloaded_driver_is_picked_up_again", "reload", |machine| {
+        let records = until_samples(&mut machine.source(), 6);
+        let versions: Vec<_> = records
+            .iter()
+            .filter_map(|r| if let Record::Header(h) = r { h.driver.as_ref().map(|v| v.as_str().to_owned()) } else { None })
+            .collect();
+        assert_eq!(versions, ["570.86.15", "580.82.07"]);
+        assert!(records.iter().any(|r| matches!(r, Record::Event(e) if e.gpu.is_none() && matches!(e.kind, EventKind::Lost(_)))));
+        let monitor = apply(&records);
+        assert!(!monitor.is_driver_gone());
+        // The past of the device outlives the reload: its first seconds are still there.
+        assert_eq!(monitor.gpus()[0].history.seconds.slots().next().map(|(at, _)| at), Some(0));
+    });
+}
+
+#[test]
+fn memory_of_the_host_is_shown_as_one_pool() {
+    with_named("memory_of_the_host_is_shown_as_one_pool", "shared-memory", |machine| {
+        let records = until_samples(&mut machine.source(), 2);
+        let memory = samples(&records)[1].gpus[0].memory.get().expect("the pool");
+        assert_eq!(memory.used() + memory.host() + memory.free(), memory.total());
+        let total_kib: u64 = fs::read_to_string("/proc/meminfo")
+            .expect("meminfo")
+            .lines()
+            .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok())
+            .expect("MemTotal");
+        assert_eq!(memory.total(), Bytes(total_kib * 1024));
+        let header = records.iter().rev().find_map(|r| if let Record::Header(h) = r { Some(h) } else { None }).expect("header");
+        assert!(header.gpus[0].shared_with_host);
+    });
+}
+
+#[test]
+fn instances_are_rows_and_counted_once() {
+    with_named("instances_are_rows_and_counted_once", "mig", |machine| {
+        let monitor = apply(&until_samples(&mut machine.source(), 2));
+        let labels: Vec<_> = monitor.gpus().iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, ["0", "0.0", "0.1", "0.2", "1"]);
+        // 9 + 2 GiB on the first instance, 30 on the second, 5 on the whole card beside them.
+        assert_eq!(monitor.held(), Bytes::gib(46));
+        assert_eq!(monitor.processes_of(1).count(), 2);
+        let total = monitor.total().expect("a ledger");
+        assert_eq!(total.total.0, 2 * 150_754_820_096);
+    });
+}
+
+#[test]
+fn a_selection_opens_only_what_is_meant() {
+    with_named("a_selection_opens_only_what_is_meant", "lost", |machine| {
+        let options = LiveOptions { selection: Selection::ids("2"), ..machine.options() };
+        let records = until_samples(&mut machine.source_with(options), 1);
+        let monitor = apply(&records);
+        // The driver's index stays: no renumbering.
+        assert_eq!(monitor.gpus().iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["2"]);
+        let options = LiveOptions { selection: Selection::ids("9"), ..machine.options() };
+        let end = machine.source_with(options).next().expect_err("there is no GPU 9");
+        assert!(matches!(end, SourceEnd::Failed(SourceError::Selection(_))));
+    });
+}
+
+#[test]
+fn the_slow_lane_answers_only_when_asked() {
+    let scenario = "[[gpu]]\nenergy = 5000\npcie_tx_kb = 100\npcie_rx_kb = 50\nprocess = [{ pid = 5000001, memory = '1GiB', sm = 37 }]\n";
+    with_scenario("the_slow_lane_answers_only_when_asked", scenario, |machine| {
+        let options = LiveOptions { slow: true, fixed: FixedFacts::Never, ..machine.options() };
+        let records = until_samples(&mut machine.source_with(options), 1);
+        let sample = samples(&records)[0];
+        assert_eq!(sample.gpus[0].telemetry.energy_mj, Reading::Value(5000));
+        assert_eq!(sample.processes[0].sm_percent.get().map(|p| p.value()), Some(37));
+        let records = until_samples(&mut machine.source(), 1);
+        assert_eq!(samples(&records)[0].processes[0].sm_percent, Reading::NOT_ASKED);
+    });
+}
+
+#[test]
+fn a_driver_that_stalls_leaves_a_gap_and_no_burst() {
+    let scenario = "[log]\npath = 'calls'\n[[gpu]]\nprocess = [{ pid = 5000001, memory = '1GiB' }]\n";
+    with_scenario("a_driver_that_stalls_leaves_a_gap_and_no_burst", scenario, |machine| {
+        let clock = machine.clock();
+        let mut source = LiveSource::new(machine.options(), clock.clone(), Arc::new(Interest::default()));
+        until_samples(&mut source, 3);
+        // The clock jumps 4.3 s ahead as if one call had taken that long.
+        clock.set(clock.now_ms() + 4300);
+        let before = machine.calls().len();
+        let records = until_samples(&mut source, 2);
+        let gaps: Vec<_> = records
+            .iter()
+            .filter_map(|r| if let Record::Event(e) = r { Some(&e.kind) } else { None })
+            .filter_map(|kind| if let EventKind::Gap { ms } = kind { Some(*ms) } else { None })
+            .collect();
+        assert!(matches!(gaps[..], [4200..=4300]), "{gaps:?}");
+        // On the grid again: 6.3 s (late), then 7 s.
+        let times: Vec<_> = samples(&records).iter().map(|s| s.elapsed_ms).collect();
+        assert_eq!(times, [6300, 7000]);
+        let memory = machine.calls()[before..].iter().filter(|(name, _)| name.starts_with("nvmlDeviceGetMemoryInfo")).count();
+        assert!(memory <= 16, "{memory} memory reads in 0.7 s");
+    });
+}
+
+/// A laptop: power management on `auto`, in a `/sys` of the test's own.
+fn laptop(machine: &Machine, status: &str) {
+    let folder = machine.folder.join("sys/bus/pci/devices/0000:06:00.0/power");
+    fs::create_dir_all(&folder).expect("folder");
+    fs::write(folder.join("control"), "auto").expect("control");
+    fs::write(folder.join("runtime_status"), status).expect("status");
+}
+
+#[test]
+fn an_idle_laptop_gpu_is_let_sleep() {
+    let scenario = "[log]\npath = 'calls'\n[[gpu]]\npci = '00000000:06:00.0'\n";
+    with_scenario("an_idle_laptop_gpu_is_let_sleep", scenario, |machine| {
+        laptop(machine, "active");
+        let options = LiveOptions { host: HostScope::All, ..machine.options() };
+        let mut source = machine.source_with(options);
+        let records = until_samples(&mut source, 33);
+        let last = *samples(&records).last().expect("samples");
+        assert!(matches!(last.gpus[0].state, GpuState::Asleep { .. }), "{:?}", last.gpus[0].state);
+        assert!(machine.calls().iter().any(|(name, _)| name == "nvmlShutdown"));
+        // Asleep for an hour: not one call.
+        laptop(machine, "suspended");
+        let asked = machine.calls().len();
+        until_samples(&mut source, 3600);
+        assert_eq!(machine.calls().len(), asked);
+        // Somebody else woke it.
+        laptop(machine, "active");
+        let records = until_samples(&mut source, 2);
+        assert_eq!(samples(&records)[1].gpus[0].state, GpuState::Present);
+    });
+}
