@@ -9,6 +9,7 @@ mod live;
 pub mod nvml;
 mod poller;
 mod power;
+mod replay;
 mod select;
 mod slow;
 mod step;
@@ -17,6 +18,7 @@ pub mod what;
 pub use clock::{Clock, SystemClock};
 pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource};
 pub use poller::{Feed, spawn};
+pub use replay::{Playback, ReplayOptions, ReplaySource};
 pub use select::{Selection, SelectionError};
 
 use crate::model::Record;

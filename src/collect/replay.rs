@@ -170,3 +170,106 @@ impl Pace {
         (!self.paused).then_some(left.ceil() as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Cursor;
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::model::Moment;
+
+    /// A clock that is only moved by waiting.
+    #[derive(Debug, Default)]
+    struct ManualClock(Cell<u64>);
+
+    impl Clock for ManualClock {
+        fn now_ms(&self) -> u64 {
+            self.0.get()
+        }
+        fn wall(&self) -> Moment {
+            Moment::default()
+        }
+        fn sleep_until_ms(&mut self, at_ms: u64) {
+            self.0.set(at_ms.max(self.0.get()));
+        }
+    }
+
+    fn recording(times_ms: &[u64]) -> Cursor<Vec<u8>> {
+        let header = r#"{"type":"header","schema":1,"time":"2026-11-30T12:08:18Z"}"#.to_owned();
+        let event = |ms: &u64| format!("{{\"type\":\"event\",\"time\":\"2026-11-30T12:08:18Z\",\"elapsed_ms\":{ms},\"event\":\"found\"}}");
+        let lines: Vec<String> = std::iter::once(header).chain(times_ms.iter().map(event)).collect();
+        Cursor::new(lines.join("\n").into_bytes())
+    }
+
+    fn source(times_ms: &[u64], options: ReplayOptions) -> (ReplaySource<Cursor<Vec<u8>>, ManualClock>, Sender<Playback>) {
+        let (sender, control) = channel();
+        (ReplaySource::new(Reader::new(recording(times_ms)), control, ManualClock(Cell::new(500)), options), sender)
+    }
+
+    /// When each record came, on the clock, without anybody who controls it.
+    fn played(times_ms: &[u64], options: ReplayOptions) -> Vec<u64> {
+        let (mut source, sender) = source(times_ms, options);
+        drop(sender);
+        let mut came = Vec::new();
+        while source.next().is_ok() {
+            came.push(source.clock.now_ms() - 500);
+        }
+        came
+    }
+
+    #[test]
+    fn it_keeps_the_pace_of_the_recording() {
+        assert_eq!(played(&[1000, 2000, 2250, 9000], ReplayOptions::default()), [0, 0, 1000, 1250, 8000]);
+        assert_eq!(played(&[0, 1000, 4000], ReplayOptions { speed: 4.0, start_at_ms: None }), [0, 0, 250, 1000]);
+    }
+
+    #[test]
+    fn a_long_silence_takes_a_second() {
+        assert_eq!(played(&[0, 10_000, 3_610_000, 3_611_000], ReplayOptions::default()), [0, 0, 10_000, 11_000, 12_000]);
+    }
+
+    #[test]
+    fn what_was_before_the_start_comes_at_once() {
+        let options = ReplayOptions { speed: 1.0, start_at_ms: Some(3000) };
+        assert_eq!(played(&[0, 1000, 2000, 3000, 3500], options), [0, 0, 0, 0, 0, 500]);
+    }
+
+    #[test]
+    fn a_time_that_goes_back_is_not_waited_for() {
+        assert_eq!(played(&[5000, 1000, 1500], ReplayOptions::default()), [0, 0, 0, 500]);
+    }
+
+    #[test]
+    fn a_pause_nobody_can_end_is_the_end() {
+        let (mut source, sender) = source(&[0, 1000], ReplayOptions::default());
+        assert!(source.next().is_ok());
+        sender.send(Playback::Pause).expect("it listens");
+        drop(sender);
+        assert!(matches!(source.next(), Err(SourceEnd::Finished)));
+    }
+
+    #[test]
+    fn orders_act_at_once_and_in_order() {
+        let (mut source, sender) = source(&[0, 9000], ReplayOptions::default());
+        assert!(source.next().is_ok() && source.next().is_ok());
+        for order in [Playback::Pause, Playback::Speed(f64::NAN), Playback::Speed(1000.0), Playback::Resume] {
+            sender.send(order).expect("it listens");
+        }
+        drop(sender);
+        assert!(source.next().is_ok());
+        assert_eq!(source.clock.now_ms(), 509);
+    }
+
+    #[test]
+    fn a_broken_line_ends_it_with_its_number() {
+        let (_sender, control) = channel();
+        let mut lines = recording(&[1]).into_inner();
+        lines.extend_from_slice(b"\nbroken\n");
+        let mut source = ReplaySource::new(Reader::new(Cursor::new(lines)), control, ManualClock::default(), ReplayOptions::default());
+        assert!(source.next().is_ok() && source.next().is_ok());
+        let Err(SourceEnd::Failed(error)) = source.next() else { panic!("it fails") };
+        assert!(error.to_string().starts_with("line 3 of the recording is broken"), "{error}");
+    }
+}

@@ -105,8 +105,9 @@ impl GpuStep {
     }
 
     /// Whether what came back says that the device has no memory of its own: the call is not supported, the total is
-    /// nonsense, or one process holds more than all of it. A MIG instance that tells nothing is another case.
-    pub(super) fn looks_shared(&self) -> bool {
+    /// nonsense, or one process holds more than all of it and no more than the host has. A MIG instance that tells nothing
+    /// is another case.
+    pub(super) fn looks_shared(&self, pool: impl FnOnce() -> Pool) -> bool {
         if self.shares_host_memory || self.device.facts().parent.is_some() {
             return false;
         }
@@ -114,8 +115,17 @@ impl GpuStep {
             Reading::Absent(Absence::NotSupported) => true,
             Reading::Absent(Absence::Failed(name)) => name == "total is zero",
             Reading::Absent(_) => false,
-            Reading::Value(memory) => self.listed.iter().any(|l| l.memory.get().is_some_and(|bytes| bytes > memory.total())),
+            Reading::Value(_) => self.device.beyond_limit().is_some_and(|bytes| pool().get().is_some_and(|(total, _)| bytes <= total)),
         }
+    }
+
+    /// From now on its memory is the host's: its processes may hold as much as that.
+    pub(super) fn share_host_memory(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) {
+        self.shares_host_memory = true;
+        if let Some((total, _)) = pool().get() {
+            self.device.set_process_limit(total);
+        }
+        self.read_processes(now_ms, pool);
     }
 
     /// The telemetry lane.

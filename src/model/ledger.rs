@@ -34,8 +34,8 @@ impl Ledger {
     /// Unattributed memory that a clean card shows for each process: some 7 MB measured on H200s (26.8 MB with four
     /// processes, 15.1 MB with two), doubled so that noise is never called a finding.
     const NOISE_PER_PROCESS: Bytes = Bytes::mib(14);
-    /// Unattributed memory that a card shows without any process.
-    const NOISE_BASE: Bytes = Bytes::mib(32);
+    /// Unattributed memory that is never worth a word: it would read as 0.0.
+    const NOISE_BASE: Bytes = Bytes::mib(64);
 
     /// Adds up one list of shares and the memory that was read with it.
     pub fn new(memory: &DeviceMemory, shares: impl IntoIterator<Item = Share>) -> Self {

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::insight::{Warning, rate_of};
-use crate::model::{Bytes, Event, EventKind, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record, Sample, SafeText};
+use crate::model::{Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record, Sample, SafeText};
 
 /// Everything that the records so far amount to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Monitor {
     header: Option<Arc<Header>>,
     gpus: Vec<GpuRow>,
@@ -116,8 +116,12 @@ impl Monitor {
         self.now = Some((sample.time, sample.elapsed_ms));
         self.own = sample.own;
         self.samples += 1;
+        let facts: Vec<Arc<GpuFacts>> = self.gpus.iter().map(|row| Arc::clone(&row.facts)).collect();
         for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
-            let shares = sample.processes.iter().filter(|p| p.gpu == at).map(|p| p.memory.get());
+            // A MIG parent's memory is held by the processes of its instances, which stand with those.
+            let id = &gpu.id;
+            let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(id));
+            let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
             let ledger = match gpu.processes {
                 Reading::Value(ListState::Fresh) => Ledger::of(&gpu.memory, shares.chain((gpu.untracked.0 > 0).then_some(Some(gpu.untracked.1)))),
                 // A list that is not of this moment explains nothing: the rest is unknown.

@@ -1,5 +1,5 @@
 //! What the integration tests share: the fake driver, a clock that tests set, and sources over both.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

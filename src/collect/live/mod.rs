@@ -276,9 +276,8 @@ impl<C: Clock> LiveSource<C> {
     fn notice_shared_memory(&mut self, open: &mut Open, now: u64) {
         let mut found = false;
         for gpu in &mut open.gpus {
-            if gpu.looks_shared() {
-                gpu.shares_host_memory = true;
-                gpu.read_memory(now, || pool(&mut self.host));
+            if gpu.looks_shared(|| pool(&mut self.host)) {
+                gpu.share_host_memory(now, || pool(&mut self.host));
                 found = true;
             }
         }

@@ -32,8 +32,10 @@ pub struct Device {
     facts: GpuFacts,
     pub(super) line: Line,
     memory_version: Option<MemoryVersion>,
-    /// The last total that made sense; the limit for a process's figure.
+    /// The last total that made sense.
     total: Option<u64>,
+    /// The most that a process can have, where it is not the total.
+    process_limit: Option<u64>,
     lists: Lists,
     pub(super) uses: UseBuffer,
     /// Whether MIG instances of this GPU are devices of their own, so that their processes are left out here.
@@ -85,11 +87,9 @@ impl Device {
                 }
                 // An empty place.
                 Err(NvmlError::NotFound | NvmlError::InvalidArg) => {}
-                Err(error) => into.push(Err(Fault {
-                    gpu: Some(self.facts.id.clone()),
-                    call: Call::Mig.name(),
-                    reason: SafeText::new(&words::word(&error)),
-                })),
+                Err(error) => {
+                    into.push(Err(Fault { gpu: Some(self.facts.id.clone()), call: Call::Mig.name(), reason: SafeText::new(&words::word(&error)) }));
+                }
             }
         }
     }
@@ -117,10 +117,13 @@ impl Device {
             line,
             memory_version: None,
             total: None,
+            process_limit: None,
             lists: Lists::new(),
             uses: UseBuffer::default(),
             has_instances: false,
         };
+        let limit = device.line.ask(Call::PowerLimit, Handle::enforced_power_limit);
+        device.facts.power_limit_mw = device.line.within(Call::PowerLimit, limit, MOST_MILLIWATTS);
         let memory = device.memory();
         // GPUs without memory of their own (GB10, Thor, Jetson) answer so by both memory calls; their names are no help.
         device.facts.shared_with_host = memory.absence() == Some(&Absence::NotSupported);
@@ -137,6 +140,7 @@ impl Device {
             line: self.line.unwatched(),
             memory_version: self.memory_version,
             total: self.total,
+            process_limit: self.process_limit,
             lists: Lists::new(),
             uses: UseBuffer::default(),
             has_instances: self.has_instances,
@@ -153,18 +157,15 @@ impl Device {
         self.facts.parent.is_some()
     }
 
-    /// Asks the facts that are dear: highest clocks (1.2 ms each on an H200), BAR1 (0.2 ms), power limit.
+    /// Asks the facts that are dear: highest clocks (1.2 ms each on an H200) and BAR1 (0.2 ms).
     pub fn read_fixed(&mut self) {
         if self.is_instance() {
-            self.facts.power_limit_mw = Reading::NOT_SUPPORTED;
             self.facts.max_sm_mhz = Reading::NOT_SUPPORTED;
             self.facts.max_memory_mhz = Reading::NOT_SUPPORTED;
             self.facts.bar1_total = Reading::NOT_SUPPORTED;
             return;
         }
         let line = &mut self.line;
-        let limit = line.ask(Call::PowerLimit, Handle::enforced_power_limit);
-        self.facts.power_limit_mw = line.within(Call::PowerLimit, limit, MOST_MILLIWATTS);
         let sm = line.ask(Call::MaxSmClock, |gpu| gpu.max_clock_info(Clock::SM));
         self.facts.max_sm_mhz = line.within(Call::MaxSmClock, sm, MOST_MHZ);
         let memory = line.ask(Call::MaxMemoryClock, |gpu| gpu.max_clock_info(Clock::Memory));
@@ -225,9 +226,25 @@ impl Device {
     ///
     /// [`ListState::Kept`] says that a list outgrew its buffer at every try, or failed while another answered, and its last whole
     /// answer stands in. The driver lists the processes of MIG instances with their parent, too; where the instances are devices of
-    /// their own, a parent leaves those out, so that nothing is counted twice.
+    /// their own, a parent leaves those out, so that nothing is counted twice. A figure above [`Device::set_process_limit`] is absent.
     pub fn processes(&mut self, into: &mut Vec<Listed>) -> Reading<ListState> {
-        self.lists.read(&mut self.line, self.total.unwrap_or(MOST_BYTES), self.has_instances, into)
+        let limit = self.process_limit();
+        self.lists.read(&mut self.line, limit, self.has_instances, into)
+    }
+
+    /// The largest figure of the last process lists that is above the limit, and therefore absent from its row. Above the device's
+    /// total and within the host's memory it is the mark of a GPU that shares the host's and tells too small a total.
+    pub fn beyond_limit(&self) -> Option<Bytes> {
+        self.lists.beyond_limit(self.process_limit()).map(Bytes)
+    }
+
+    /// Believes figures of processes up to `most`; without this, up to the device's total.
+    pub const fn set_process_limit(&mut self, most: Bytes) {
+        self.process_limit = Some(most.0);
+    }
+
+    fn process_limit(&self) -> u64 {
+        self.process_limit.or(self.total).unwrap_or(MOST_BYTES)
     }
 
     /// Moves the failures since the last time to `into`: at most one a call name. What is not supported or not permitted is none.
@@ -238,12 +255,9 @@ impl Device {
 
 fn figures(device: &Handle, version: MemoryVersion) -> Result<Figures, NvmlError> {
     match version {
-        MemoryVersion::V2 => device.memory_info().map(|memory| Figures {
-            total: memory.total,
-            used: memory.used,
-            free: memory.free,
-            reserved: Some(memory.reserved),
-        }),
+        MemoryVersion::V2 => {
+            device.memory_info().map(|memory| Figures { total: memory.total, used: memory.used, free: memory.free, reserved: Some(memory.reserved) })
+        }
         MemoryVersion::V1 => raw::memory_v1(device),
     }
 }

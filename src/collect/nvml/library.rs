@@ -287,9 +287,7 @@ mod tests {
 
     #[test]
     fn a_stray_library_that_does_not_start_hides_no_other() {
-        let found = open(None, |path| {
-            if path.is_absolute() { Ok(path.to_owned()) } else { Err(Refused::Start(NvmlError::DriverNotLoaded)) }
-        });
+        let found = open(None, |path| if path.is_absolute() { Ok(path.to_owned()) } else { Err(Refused::Start(NvmlError::DriverNotLoaded)) });
         assert_eq!(found.unwrap(), Path::new("/usr/lib/wsl/lib/libnvidia-ml.so.1"));
     }
 

@@ -62,10 +62,6 @@ impl Line {
         self.driver
     }
 
-    pub(super) const fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
     /// Whether the device is known not to have the call.
     pub(super) const fn lacks(&self, call: Call) -> bool {
         self.unsupported & call.bit() != 0
@@ -121,7 +117,7 @@ impl Line {
     }
 
     /// The reading where its figure can be true; else a failure, which is noted.
-    pub(super) fn within<T: PartialOrd>(&mut self, call: Call, reading: Reading<T>, most: T) -> Reading<T> {
+    pub(super) fn within<T: PartialOrd + Copy>(&mut self, call: Call, reading: Reading<T>, most: T) -> Reading<T> {
         match reading {
             Reading::Value(value) if value > most => {
                 self.note(call, words::OUT_OF_RANGE);
@@ -137,10 +133,6 @@ impl Line {
 
     /// Moves the failures since the last time to `into`.
     pub(super) fn take_faults(&mut self, gpu: &GpuId, into: &mut Vec<Fault>) {
-        into.extend(self.faults.drain(..).map(|(call, reason)| Fault {
-            gpu: Some(gpu.clone()),
-            call: call.name(),
-            reason: SafeText::new(&reason),
-        }));
+        into.extend(self.faults.drain(..).map(|(call, reason)| Fault { gpu: Some(gpu.clone()), call: call.name(), reason: SafeText::new(&reason) }));
     }
 }

@@ -25,6 +25,8 @@ pub struct Listed {
 const NOT_AVAILABLE: u64 = u64::MAX;
 /// The highest number that a `pid_t` can hold. Linux hands out none above 2^22, but the driver may count another system's processes.
 const HIGHEST_PID: u32 = i32::MAX.unsigned_abs();
+/// A GPU has at most a few MIG instances, with small numbers.
+const HIGHEST_INSTANCE: u32 = 255;
 const NEWEST_FIRST: [ListVersion; 3] = [ListVersion::V3, ListVersion::V2, ListVersion::V1];
 
 /// The three lists of one device.
@@ -39,36 +41,38 @@ impl Lists {
         Self { lists: [Which::Compute, Which::Graphics, Which::Mps].map(List::new), merged: Vec::new() }
     }
 
-    /// Reads all three and merges them into `into`, which is cleared first. `limit` is the device's total; `parent` leaves out what
-    /// belongs to a MIG instance, which has a list of its own.
+    /// Reads all three and merges them into `into`, which is cleared first. `limit` is the most that a process can have; `parent` leaves
+    /// out what belongs to a MIG instance, which has a list of its own.
     ///
-    /// A list that fails while another answers is stood in for by its last whole answer, and the state is [`ListState::Kept`].
+    /// [`ListState::Fresh`] says that every list that the device has was read now. Where one failed and another answered, its last
+    /// whole answer stands in and the state is [`ListState::Kept`]; without an answer of the compute list there is no state at all.
     pub(super) fn read(&mut self, line: &mut Line, limit: u64, parent: bool, into: &mut Vec<Listed>) -> Reading<ListState> {
         into.clear();
-        let mut state = None;
-        let mut refusal = Absence::NotSupported;
+        let (mut usable, mut failure, mut without_compute) = (false, None, false);
         for list in &mut self.lists {
             match list.read(line, limit) {
-                Ok(()) => state = state.or(Some(ListState::Fresh)),
+                Ok(()) => usable = true,
                 Err(Absence::NotSupported) => {}
                 Err(why) => {
-                    let growing = matches!(&why, Absence::Failed(reason) if reason == KEPT_GROWING);
-                    if list.whole && growing {
-                        state = Some(ListState::Kept);
-                    }
-                    if refusal == Absence::NotSupported {
-                        refusal = why;
-                    }
+                    // A list that grows is there; one that fails in another way stands only beside one that answers.
+                    usable |= list.whole && why == Absence::Failed(KEPT_GROWING.into());
+                    without_compute |= !list.whole && list.which == Which::Compute;
+                    failure.get_or_insert(why);
                 }
             }
         }
-        let Some(state) = state else {
+        if !usable || without_compute {
             self.lists.iter_mut().for_each(List::forget);
-            return Reading::Absent(refusal);
-        };
+            return Reading::Absent(failure.unwrap_or(Absence::NotSupported));
+        }
         self.merge(line, limit, parent, into);
-        let kept = self.lists.iter().any(|list| list.stale && list.whole);
-        Reading::Value(if kept { ListState::Kept } else { state })
+        Reading::Value(if failure.is_none() { ListState::Fresh } else { ListState::Kept })
+    }
+
+    /// The largest figure of the last lists that was more than a process can have.
+    pub(super) fn beyond_limit(&self, limit: u64) -> Option<u64> {
+        let figures = self.lists.iter().flat_map(|list| &list.rows).map(|row| row.bytes);
+        figures.filter(|bytes| is_too_much(*bytes, limit)).max()
     }
 
     fn merge(&mut self, line: &mut Line, limit: u64, parent: bool, into: &mut Vec<Listed>) {
@@ -103,24 +107,13 @@ struct List {
     rows: Vec<Row>,
     /// Whether `rows` is an answer at all.
     whole: bool,
-    /// Whether `rows` is older than the last reading.
-    stale: bool,
     /// Rows of an answer that is not trusted yet.
     fetched: Vec<Row>,
 }
 
 impl List {
     fn new(which: Which) -> Self {
-        Self {
-            which,
-            version: None,
-            doubted: false,
-            buffer: ListBuffer::default(),
-            rows: Vec::new(),
-            whole: false,
-            stale: false,
-            fetched: Vec::new(),
-        }
+        Self { which, version: None, doubted: false, buffer: ListBuffer::default(), rows: Vec::new(), whole: false, fetched: Vec::new() }
     }
 
     fn forget(&mut self) {
@@ -148,12 +141,11 @@ impl List {
             Reading::Value((version, ())) => {
                 self.version = Some(version);
                 std::mem::swap(&mut self.rows, &mut self.fetched);
-                (self.whole, self.stale) = (true, false);
+                self.whole = true;
                 self.doubt(line, version, limit);
                 Ok(())
             }
             Reading::Absent(why) => {
-                self.stale = true;
                 if why == Absence::NotSupported {
                     self.forget();
                 }
@@ -198,11 +190,7 @@ const fn call(which: Which) -> Call {
 }
 
 const fn kind(which: Which) -> Kind {
-    Kind {
-        compute: matches!(which, Which::Compute),
-        graphics: matches!(which, Which::Graphics),
-        mps: matches!(which, Which::Mps),
-    }
+    Kind { compute: matches!(which, Which::Compute), graphics: matches!(which, Which::Graphics), mps: matches!(which, Which::Mps) }
 }
 
 const fn is_possible(pid: u32) -> bool {
@@ -215,7 +203,8 @@ const fn is_too_much(bytes: u64, limit: u64) -> bool {
 
 /// Whether at least half of the rows cannot be true.
 fn makes_no_sense(rows: &[Row], limit: u64) -> bool {
-    let wrong = rows.iter().filter(|row| !is_possible(row.pid) || is_too_much(row.bytes, limit)).count();
+    let no_instance = |id| id > HIGHEST_INSTANCE && id != NO_INSTANCE;
+    let wrong = rows.iter().filter(|row| !is_possible(row.pid) || is_too_much(row.bytes, limit) || no_instance(row.instance)).count();
     wrong > 0 && wrong * 2 >= rows.len()
 }
 
@@ -328,6 +317,9 @@ mod tests {
         // Two v2 rows (24 bytes) read as v1 (16 bytes): the second row is made of instance marks and the next PID.
         let mixed = [row(3301, 2), Row { pid: u32::MAX, bytes: 3302, instance: NO_INSTANCE }];
         assert!(makes_no_sense(&mixed, TOTAL));
+        // The other way round, the first row takes the second PID for its instance.
+        let narrow = [Row { instance: 3302, ..row(3301, 2) }, Row { pid: 1 << 30, bytes: 0, instance: NO_INSTANCE }];
+        assert!(makes_no_sense(&narrow, TOTAL));
         assert!(!makes_no_sense(&[row(3301, 2), row(3302, 4)], TOTAL));
         assert!(!makes_no_sense(&[Row { bytes: NOT_AVAILABLE, ..row(79, 0) }], TOTAL));
         assert!(!makes_no_sense(&[], TOTAL));

@@ -27,7 +27,7 @@ const SPARE_ROWS: usize = 8;
 /// No list is believed to be longer, whatever the driver asks for.
 const MOST_ROWS: usize = 1 << 16;
 /// Bytes for any of the driver's texts: `NVML_DEVICE_NAME_V2_BUFFER_SIZE`, the largest of them.
-const TEXT_BYTES: usize = 96;
+const TEXT_BYTES: u32 = 96;
 /// `gpuInstanceId` of a process on no MIG instance.
 pub(super) const NO_INSTANCE: u32 = u32::MAX;
 
@@ -128,8 +128,8 @@ pub(super) fn uuid(device: &Handle) -> Result<SafeText, NvmlError> {
 
 /// One text of the driver, which may have no end mark and need not be UTF-8.
 fn text(fill: impl FnOnce(*mut c_char, c_uint) -> nvmlReturn_t) -> Result<SafeText, NvmlError> {
-    let mut buffer = [0_u8; TEXT_BYTES];
-    nvml_try(fill(buffer.as_mut_ptr().cast(), TEXT_BYTES as c_uint))?;
+    let mut buffer = [0_u8; TEXT_BYTES as usize];
+    nvml_try(fill(buffer.as_mut_ptr().cast(), TEXT_BYTES))?;
     let bytes = buffer.split(|byte| *byte == 0).next().unwrap_or_default();
     Ok(SafeText::from_bytes(bytes))
 }
@@ -212,12 +212,7 @@ pub(super) struct UseBuffer(Vec<nvmlProcessUtilizationSample_t>);
 
 /// Each process's utilization since a time in microseconds (`nvmlDeviceGetProcessUtilization`). With a kept buffer it is one call and
 /// not two, which matters: each one stalls everybody's driver calls for 2.4 ms on an H200.
-pub(super) fn process_utilization(
-    device: &Handle,
-    since_us: u64,
-    buffer: &mut UseBuffer,
-    take: impl FnMut(ProcessUse),
-) -> Result<(), NvmlError> {
+pub(super) fn process_utilization(device: &Handle, since_us: u64, buffer: &mut UseBuffer, take: impl FnMut(ProcessUse)) -> Result<(), NvmlError> {
     let call = nvml_sym(device.nvml().lib().nvmlDeviceGetProcessUtilization.as_ref())?;
     let rows = fill(&mut buffer.0, BLANK_USE, |rows, count| {
         // SAFETY: as for `list`.
@@ -308,12 +303,12 @@ mod tests {
             text(move |buffer, _| {
                 for (at, byte) in bytes.iter().enumerate() {
                     // SAFETY: the tests' texts are at most as long as the buffer.
-                    unsafe { buffer.add(at).write(*byte as c_char) }
+                    unsafe { buffer.add(at).cast::<u8>().write(*byte) }
                 }
                 0
             })
         };
         assert_eq!(fill(b"H\xff\x1b[2J\0rest").unwrap().as_str(), "H\u{fffd}\\u{1b}[2J");
-        assert_eq!(fill(&[b'x'; TEXT_BYTES]).unwrap().as_str().len(), TEXT_BYTES);
+        assert_eq!(fill(&[b'x'; TEXT_BYTES as usize]).unwrap().as_str().len(), TEXT_BYTES as usize);
     }
 }

@@ -22,7 +22,7 @@ const MOST_DEGREES: u32 = 200;
 const MOST_FAN: u32 = 200;
 /// Bits of `nvmlClocksEventReasons` that exist or may be given out some day.
 const MOST_REASONS: u64 = 0xffff;
-/// KiB per second: 1 TiB/s, eight times a PCIe 6 slot.
+/// KiB per second: 1 TiB/s, eight times what a slot of the sixth generation carries.
 const MOST_PCIE: u32 = 1 << 30;
 /// More errors, or rows replaced, than a card lives to see; also shuts out the driver's marks for "not available".
 const MOST_ERRORS: u64 = 1 << 48;
@@ -31,7 +31,7 @@ const MOST_ROWS: u32 = 1 << 20;
 const MOST_ENERGY: u64 = 32_000_000_000_000_000;
 
 impl Device {
-    /// Each step's telemetry. PCIe and energy stay [`Reading::NOT_ASKED`]; a MIG instance has none.
+    /// Each step's telemetry. Bus traffic and energy stay [`Reading::NOT_ASKED`]; a MIG instance has none.
     pub fn telemetry(&mut self) -> Telemetry {
         if self.is_instance() {
             return Telemetry::absent(&Absence::NotSupported);
@@ -76,7 +76,7 @@ impl Device {
         self.line.within(Call::Energy, energy, MOST_ENERGY)
     }
 
-    /// PCIe traffic in bytes per second. Dear: the driver measures for 21 ms each way and sleeps meanwhile.
+    /// Traffic on the PCI bus in bytes per second. Dear: the driver measures for 21 ms each way and sleeps meanwhile.
     pub fn pcie(&mut self) -> Reading<PcieRate> {
         if self.is_instance() {
             return Reading::NOT_SUPPORTED;

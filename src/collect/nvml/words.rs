@@ -77,10 +77,7 @@ pub(super) fn condition(error: &NvmlError) -> Option<Condition> {
 fn is_missing(error: &NvmlError) -> bool {
     matches!(
         error,
-        NvmlError::NotSupported
-            | NvmlError::FunctionNotFound
-            | NvmlError::FailedToLoadSymbol(_)
-            | NvmlError::UnexpectedVariant(DEPRECATED)
+        NvmlError::NotSupported | NvmlError::FunctionNotFound | NvmlError::FailedToLoadSymbol(_) | NvmlError::UnexpectedVariant(DEPRECATED)
     )
 }
 

@@ -1,0 +1,226 @@
+//! What the built binary costs over the fake driver with a real card's latencies: CPU, memory, first frame, `--once`, key to frame.
+//!
+//! `cargo bench --bench reach` prints one table; beside each figure stands its floor, the time that the fake itself took
+//! (its calls sleep or spin as long as an H200's do). `-- --seconds 5` measures shorter. Nothing here passes or fails.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_vramtop");
+const COLUMNS: u16 = 200;
+const ROWS: u16 = 50;
+
+/// Scenario file, and what it holds.
+const MACHINES: [(&str, &str); 4] =
+    [("h200-one", "1 GPU, 3"), ("8gpu-64", "8 GPUs, 64"), ("8gpu-512", "8 GPUs, 512"), ("16gpu-1000", "16 GPUs, 1000")];
+
+fn main() {
+    let args: Vec<String> = env::args().collect();
+    if args.get(1).is_some_and(|a| a == "--floor") {
+        floor(Path::new(&args[2]));
+        return;
+    }
+    let seconds = args.iter().position(|a| a == "--seconds").and_then(|at| args.get(at + 1)?.parse().ok()).unwrap_or(20);
+    let library = fake_nvml::library_path();
+    let folder = tempfile::tempdir().expect("temporary folder");
+    println!("{COLUMNS}x{ROWS}, step 1 s, memory at 20 Hz, {seconds} s measured; in brackets the fake's own time");
+    println!("{:<15} {:>20} {:>9} {:>14} {:>26}", "machine", "CPU % of a core", "RSS MiB", "first frame ms", "--once ms (1.3 floor + 6)");
+    for (scenario, label) in MACHINES {
+        let scenario = scenario_path(scenario);
+        let live = live(&library, &scenario, folder.path(), seconds);
+        let once = median(15, || wall(Command::new(BINARY).args(["--once", "--nvml-library"]).arg(&library), &scenario));
+        let bare = median(15, || wall(Command::new(env::current_exe().expect("own path")).arg("--floor").arg(&library), &scenario));
+        println!(
+            "{label:<15} {:>20} {:>9.1} {:>14.1} {:>26}",
+            format!("{:.2} ({:.2})", live.cpu_percent, live.fake_percent),
+            live.rss_mib,
+            live.first_frame_ms,
+            format!("{:.1} ({:.1}; {:.1})", once, bare, 1.3 * bare + 6.0),
+        );
+    }
+    let keys = key_to_frame(&library, &scenario_path("slow-900ms"));
+    println!("key to frame with every call taking 900 ms: median {:.1} ms, longest {:.1} ms", keys.0, keys.1);
+    let quit = quit_ms(&library, &scenario_path("hang"));
+    println!("q to exit with a call that never returns: {quit:.1} ms");
+}
+
+fn scenario_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-nvml/scenarios").join(format!("{name}.toml"))
+}
+
+/// The fewest calls that one picture needs: seven a GPU.
+fn floor(library: &Path) {
+    let nvml = nvml_wrapper::Nvml::builder().lib_path(library.as_os_str()).init().expect("fake");
+    for index in 0..nvml.device_count().expect("count") {
+        let device = nvml.device_by_index(index).expect("device");
+        let read = (device.name(), device.memory_info(), device.utilization_rates(), device.power_usage());
+        std::hint::black_box(read);
+        std::hint::black_box((device.temperature(nvml_wrapper::enum_wrappers::device::TemperatureSensor::Gpu), device.running_compute_processes()));
+    }
+}
+
+fn wall(command: &mut Command, scenario: &Path) -> f64 {
+    let began = Instant::now();
+    let status = command.env("FAKE_NVML_SCENARIO", scenario).stdout(Stdio::null()).stderr(Stdio::inherit()).status().expect("started");
+    assert!(status.success(), "{command:?}: {status}");
+    began.elapsed().as_secs_f64() * 1000.0
+}
+
+fn median(times: usize, mut measure: impl FnMut() -> f64) -> f64 {
+    let mut all: Vec<f64> = (0..times).map(|_| measure()).collect();
+    all.sort_by(f64::total_cmp);
+    all[times / 2]
+}
+
+struct Live {
+    cpu_percent: f64,
+    fake_percent: f64,
+    rss_mib: f64,
+    first_frame_ms: f64,
+}
+
+/// The program in a terminal, and what it has written.
+struct Screen {
+    child: Box<dyn Child + Send + Sync>,
+    writer: Box<dyn Write + Send>,
+    output: Receiver<(Instant, Vec<u8>)>,
+    parser: vt100::Parser,
+    began: Instant,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+impl Screen {
+    fn open(library: &Path, scenario: &Path, stats: Option<&Path>) -> Self {
+        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("pty");
+        let mut command = CommandBuilder::new(BINARY);
+        command.args(["--nvml-library", &library.to_string_lossy()]);
+        command.env("FAKE_NVML_SCENARIO", scenario);
+        command.env("LANG", "C.UTF-8");
+        command.env("TERM", "xterm-256color");
+        if let Some(stats) = stats {
+            command.env("FAKE_NVML_STATS", stats);
+        }
+        let mut reader = pair.master.try_clone_reader().expect("reader");
+        let writer = pair.master.take_writer().expect("writer");
+        let (send, output) = channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            while let Ok(n @ 1..) = reader.read(&mut buffer) {
+                if send.send((Instant::now(), buffer[..n].to_vec())).is_err() {
+                    return;
+                }
+            }
+        });
+        let began = Instant::now();
+        let child = pair.slave.spawn_command(command).expect("started");
+        let parser = vt100::Parser::new(ROWS.try_into().expect("rows"), COLUMNS.try_into().expect("columns"), 0);
+        Self { child, writer, output, parser, began, _master: pair.master }
+    }
+
+    /// When the screen first holds `text`.
+    fn wait_for(&mut self, text: &str, patience: Duration) -> Option<Instant> {
+        let until = Instant::now() + patience;
+        loop {
+            let (at, bytes) = self.output.recv_timeout(until.checked_duration_since(Instant::now())?).ok()?;
+            self.parser.process(&bytes);
+            if self.parser.screen().contents().contains(text) {
+                return Some(at);
+            }
+        }
+    }
+
+    fn type_key(&mut self, key: &str) -> Instant {
+        let at = Instant::now();
+        self.writer.write_all(key.as_bytes()).expect("typed");
+        self.writer.flush().expect("typed");
+        at
+    }
+
+    fn drain(&mut self, span: Duration) {
+        let until = Instant::now() + span;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            if let Ok((_, bytes)) = self.output.recv_timeout(left) {
+                self.parser.process(&bytes);
+            }
+        }
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.process_id().expect("running")
+    }
+}
+
+fn live(library: &Path, scenario: &Path, folder: &Path, seconds: u64) -> Live {
+    let first_frame_ms = median(5, || {
+        let mut screen = Screen::open(library, scenario, None);
+        let at = screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
+        let took = at.duration_since(screen.began).as_secs_f64() * 1000.0;
+        screen.type_key("q");
+        let _ = screen.child.wait();
+        took
+    });
+    let stats = folder.join("stats.json");
+    let mut screen = Screen::open(library, scenario, Some(&stats));
+    screen.drain(Duration::from_secs(4));
+    let (before, fake_before, at) = (cpu_seconds(screen.pid()), fake_seconds(&stats), Instant::now());
+    screen.drain(Duration::from_secs(seconds));
+    let span = at.elapsed().as_secs_f64();
+    let (after, fake_after) = (cpu_seconds(screen.pid()), fake_seconds(&stats));
+    let rss_mib = rss_mib(screen.pid());
+    screen.type_key("q");
+    let _ = screen.child.wait();
+    Live { cpu_percent: (after - before) / span * 100.0, fake_percent: (fake_after - fake_before) / span * 100.0, rss_mib, first_frame_ms }
+}
+
+/// CPU time of all threads, from the scheduler's nanoseconds.
+fn cpu_seconds(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("running");
+    let ns = |path: PathBuf| fs::read_to_string(path).ok()?.split_whitespace().next()?.parse::<f64>().ok();
+    tasks.filter_map(|task| ns(task.ok()?.path().join("schedstat"))).sum::<f64>() / 1e9
+}
+
+fn rss_mib(pid: u32) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("running");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).expect("a number") / 1024.0
+}
+
+fn fake_seconds(stats: &Path) -> f64 {
+    let text = fs::read_to_string(stats).unwrap_or_default();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    value["ns_in_fake"].as_f64().unwrap_or(0.0) / 1e9
+}
+
+/// Median and longest time from a key to the frame that answers it.
+fn key_to_frame(library: &Path, scenario: &Path) -> (f64, f64) {
+    let mut screen = Screen::open(library, scenario, None);
+    screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
+    let mut times = Vec::new();
+    for round in 0..20 {
+        screen.drain(Duration::from_millis(137));
+        let (key, sign) = if round % 2 == 0 { ("?", "quit") } else { ("\x1b", "vramtop") };
+        let typed = screen.type_key(key);
+        let at = screen.wait_for(sign, Duration::from_secs(3)).expect("an answer");
+        times.push(at.duration_since(typed).as_secs_f64() * 1000.0);
+    }
+    screen.type_key("q");
+    let _ = screen.child.wait();
+    times.sort_by(f64::total_cmp);
+    (times[times.len() / 2], times[times.len() - 1])
+}
+
+fn quit_ms(library: &Path, scenario: &Path) -> f64 {
+    let mut screen = Screen::open(library, scenario, None);
+    screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
+    screen.drain(Duration::from_secs(2));
+    let typed = screen.type_key("q");
+    let _ = screen.child.wait();
+    typed.elapsed().as_secs_f64() * 1000.0
+}

@@ -1,0 +1,307 @@
+//! What the dashboard is looking at: the state behind the picture, and the one function that changes it.
+//!
+//! Nothing here draws, reads or asks the time: messages come in, an effect comes out as a value, and the main loop carries it out.
+
+mod freshness;
+pub mod keys;
+mod owners;
+mod picture;
+mod selection;
+mod tags;
+
+pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
+pub use owners::{Hue, Owner};
+pub use picture::{Holder, Picture, RowId, TableRow};
+pub use tags::Tag;
+
+use std::ops::Range;
+
+use crossterm::event::KeyEvent;
+use jiff::tz::TimeZone;
+
+use crate::insight::Severity;
+use crate::model::{Moment, Record, SafeText};
+use freshness::Clock;
+use keys::Action;
+use selection::Selection;
+
+/// What is settled before the first record.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The zone in which times of day are shown.
+    pub zone: TimeZone,
+    /// Whether the records come from a machine or from a recording.
+    pub mode: Mode,
+    /// Where they come from, as the screen names it while nothing has come: a library, a file.
+    pub source: SafeText,
+}
+
+/// Which screen is up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Screen {
+    /// The GPUs and who holds them.
+    #[default]
+    Dashboard,
+    /// The keys and the words.
+    Help,
+}
+
+/// One thing that reaches the dashboard.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// The source sent something.
+    Record(Box<Record>),
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// The terminal has another size, or was out of our hands (resumed after Ctrl-Z).
+    Resize(u16, u16),
+    /// The time, once a second. It changes the mark of freshness and nothing else.
+    Tick(Moment),
+    /// The source is inside a driver call.
+    Waiting(Waiting),
+    /// The source has ended, and why.
+    Ended(String),
+    /// A frame was drawn; this is what it showed.
+    Drawn(Shown),
+}
+
+/// Which part of the table a frame showed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The rows, as positions in [`Picture::rows`].
+    pub rows: Range<usize>,
+    /// Whether the SM % column was among them.
+    pub sm_percent: bool,
+}
+
+/// What the source should ask because somebody looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interest {
+    /// The processes on screen, ascending.
+    pub pids: Vec<u32>,
+    /// Whether the SM % column is on screen.
+    pub sm_percent: bool,
+}
+
+/// What the main loop has to do after a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Nothing.
+    None,
+    /// Draw a frame.
+    Redraw,
+    /// Draw every cell anew, whatever the terminal shows now.
+    RedrawAll,
+    /// Leave.
+    Quit,
+    /// Give the terminal back and stop, as Ctrl-Z does elsewhere.
+    Suspend,
+    /// Tell the replay, then draw.
+    Playback(Playback),
+    /// Tell the source what is looked at. No frame is due.
+    Interest(Interest),
+}
+
+/// The sentence of line 2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// How loud.
+    pub severity: Severity,
+    /// The sentence.
+    pub text: String,
+    /// Which of them, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+/// Everything that a frame is drawn from.
+#[derive(Debug)]
+pub struct App {
+    setup: Setup,
+    live: Picture,
+    /// The picture that was up when Space was pressed; samples go on into `live`.
+    frozen: Option<Box<Picture>>,
+    selection: Selection,
+    screen: Screen,
+    clock: Clock,
+    notice: usize,
+    notices: usize,
+    shown: Shown,
+    interest: Interest,
+}
+
+impl App {
+    /// Before the first record.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            clock: Clock::new(setup.mode),
+            setup,
+            live: Picture::default(),
+            frozen: None,
+            selection: Selection::default(),
+            screen: Screen::default(),
+            notice: 0,
+            notices: 0,
+            shown: Shown::default(),
+            interest: Interest::default(),
+        }
+    }
+
+    /// What was settled before the first record.
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// What is to be drawn: the newest picture, or the one that is held.
+    pub fn picture(&self) -> &Picture {
+        self.frozen.as_deref().unwrap_or(&self.live)
+    }
+
+    /// Which screen is up.
+    pub const fn screen(&self) -> Screen {
+        self.screen
+    }
+
+    /// Position of the row under the cursor in [`Picture::rows`].
+    pub fn selected(&self) -> Option<usize> {
+        (!self.picture().rows().is_empty()).then(|| self.selection.position())
+    }
+
+    /// How fresh the picture is.
+    pub fn freshness(&self) -> Freshness {
+        self.clock.freshness(self.frozen.is_some(), self.live.monitor())
+    }
+
+    /// Which driver call the source was in when it last said so, unless a sample has come since.
+    pub const fn waiting(&self) -> Option<&Waiting> {
+        self.clock.waiting()
+    }
+
+    /// Why the source has ended, if it has.
+    pub fn ended(&self) -> Option<&str> {
+        self.clock.ended()
+    }
+
+    /// What line 2 says now; nothing when all is well.
+    pub fn notice(&self) -> Option<Notice> {
+        let warnings = self.picture().monitor().warnings();
+        // A live source that ends is a failure and comes first; the end of a recording is none.
+        let ended = self.clock.ended().filter(|_| self.setup.mode == Mode::Live);
+        let of = warnings.len() + usize::from(ended.is_some());
+        let place = self.notice.min(of.saturating_sub(1));
+        let (severity, text) = match ended {
+            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}")),
+            _ => {
+                let warning = warnings.get(place - usize::from(ended.is_some()))?;
+                (warning.severity(), warning.to_string())
+            }
+        };
+        Some(Notice { severity, text, number: place + 1, of })
+    }
+
+    fn take(&mut self, record: &Record) -> Effect {
+        self.live.apply(record);
+        if let Record::Sample(sample) = record {
+            self.clock.sampled(sample.elapsed_ms);
+        }
+        if self.frozen.is_some() {
+            return Effect::None;
+        }
+        self.selection.follow(self.live.rows());
+        // Other warnings than before: the worst is shown again.
+        let count = self.live.monitor().warnings().len();
+        if count != self.notices {
+            (self.notices, self.notice) = (count, 0);
+        }
+        Effect::Redraw
+    }
+
+    fn act(&mut self, action: Action) -> Effect {
+        let page = isize::try_from(self.shown.rows.len().max(1)).unwrap_or(1);
+        match action {
+            Action::Up => self.step(-1),
+            Action::Down => self.step(1),
+            Action::PageUp => self.step(-page),
+            Action::PageDown => self.step(page),
+            Action::First => self.step(isize::MIN),
+            Action::Last => self.step(isize::MAX),
+            Action::NextNotice => {
+                let of = self.notice().map_or(1, |notice| notice.of);
+                self.notice = (self.notice + 1) % of.max(1);
+            }
+            Action::Pause => return self.pause(),
+            Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
+            Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
+            Action::Help => self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help },
+            Action::Back => self.screen = Screen::Dashboard,
+            Action::Quit => return Effect::Quit,
+            Action::Redraw => return Effect::RedrawAll,
+            Action::Suspend => return Effect::Suspend,
+        }
+        Effect::Redraw
+    }
+
+    fn step(&mut self, by: isize) {
+        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        self.selection.step(rows, by);
+    }
+
+    /// A replay stands still; a live picture is held while samples go on being taken in.
+    fn pause(&mut self) -> Effect {
+        if let Mode::Replay { .. } = self.setup.mode {
+            return self.clock.toggle_pause().map_or(Effect::None, Effect::Playback);
+        }
+        if self.frozen.take().is_some() {
+            self.selection.follow(self.live.rows());
+        } else if self.live.monitor().now().is_some() {
+            self.frozen = Some(Box::new(self.live.clone()));
+        }
+        Effect::Redraw
+    }
+
+    fn drawn(&mut self, shown: Shown) -> Effect {
+        let rows = self.picture().rows();
+        let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
+        let selected = self.selected().and_then(|at| rows.get(at));
+        let mut pids: Vec<u32> = visible.chain(selected).filter_map(TableRow::pid).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        let interest = Interest { pids, sm_percent: shown.sm_percent };
+        self.shown = shown;
+        if interest == self.interest {
+            return Effect::None;
+        }
+        self.interest = interest.clone();
+        Effect::Interest(interest)
+    }
+}
+
+/// Takes in one message and says what has to be done about it.
+pub fn update(app: &mut App, msg: Msg) -> Effect {
+    let before = app.freshness();
+    let redraw_if = |changed: bool| if changed { Effect::Redraw } else { Effect::None };
+    match msg {
+        Msg::Record(record) => app.take(&record),
+        Msg::Key(key) => keys::action(&key, app.screen, app.setup.mode).map_or(Effect::None, |action| app.act(action)),
+        Msg::Resize(..) => Effect::RedrawAll,
+        Msg::Tick(now) => {
+            app.clock.tick(now);
+            redraw_if(app.freshness() != before)
+        }
+        Msg::Waiting(waiting) => {
+            let new = app.clock.waiting() != Some(&waiting);
+            app.clock.wait(waiting);
+            // During a picture that is fresh a call in progress is nothing to be shown.
+            redraw_if(new && !matches!(before, Freshness::Live))
+        }
+        Msg::Ended(reason) => {
+            app.clock.end(reason);
+            Effect::Redraw
+        }
+        Msg::Drawn(shown) => app.drawn(shown),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! Who holds how much over all cards, and which hue is theirs. A hue stays with its owner while they hold anything.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Bytes, SafeText};
+use crate::monitor::ProcessRow;
+
+/// Which colour stands for an owner, or for a process where there is only one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hue {
+    /// The user who runs vramtop; or the first process of a card.
+    Mine,
+    /// Others, 0 to 3; the last is shared by all that come after it.
+    Other(u8),
+    /// Not visible here.
+    Unseen,
+}
+
+impl Hue {
+    /// How many hues others have.
+    pub const OTHERS: u8 = 4;
+
+    /// The hue of a place in an order: the first is the strong one.
+    pub(super) const fn of_place(place: u8) -> Self {
+        match place {
+            0 => Self::Mine,
+            n if n < Self::OTHERS => Self::Other(n - 1),
+            _ => Self::Other(Self::OTHERS - 1),
+        }
+    }
+}
+
+/// One user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The name; `None` stands for the processes that are not visible here.
+    pub user: Option<SafeText>,
+    /// What they hold over all cards, as far as the driver says.
+    pub bytes: Bytes,
+    /// Their hue.
+    pub hue: Hue,
+}
+
+/// All users, by what they hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Owners {
+    list: Vec<Owner>,
+    hues: BTreeMap<SafeText, Hue>,
+}
+
+impl Owners {
+    pub(super) fn list(&self) -> &[Owner] {
+        &self.list
+    }
+
+    pub(super) fn hue(&self, user: Option<&SafeText>) -> Hue {
+        user.and_then(|user| self.hues.get(user)).copied().unwrap_or(Hue::Unseen)
+    }
+
+    /// Adds up anew. Whoever comes gets the first free hue, larger holders first.
+    pub(super) fn update(&mut self, processes: &[ProcessRow]) {
+        let mut held: BTreeMap<Option<&SafeText>, (Bytes, bool)> = BTreeMap::new();
+        for row in processes {
+            let entry = held.entry(row.facts.user.as_ref()).or_default();
+            entry.0 += row.bytes().unwrap_or(Bytes::ZERO);
+            entry.1 |= row.facts.mine;
+        }
+        let mut order: Vec<_> = held.into_iter().collect();
+        order.sort_by(|(a, (x, _)), (b, (y, _))| y.cmp(x).then_with(|| a.cmp(b)));
+        self.hues.retain(|known, _| order.iter().any(|(user, _)| *user == Some(known)));
+        for (user, (_, mine)) in &order {
+            let Some(user) = user else { continue };
+            if *mine {
+                self.hues.insert((*user).clone(), Hue::Mine);
+            } else if !self.hues.contains_key(*user) {
+                let free = (0..Hue::OTHERS).map(Hue::Other).find(|hue| !self.hues.values().any(|taken| taken == hue));
+                self.hues.insert((*user).clone(), free.unwrap_or(Hue::Other(Hue::OTHERS - 1)));
+            }
+        }
+        self.list = order
+            .into_iter()
+            .map(|(user, (bytes, _))| Owner { user: user.cloned(), bytes, hue: self.hue(user) })
+            .collect();
+    }
+}

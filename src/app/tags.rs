@@ -1,0 +1,199 @@
+//! The letter that ties a slice of a bar to a row of the table.
+//!
+//! It sticks to a process while it lives and follows from the records alone, so a live run and its replay agree.
+//! Small processes of one card share a letter; one that grows out of that gets its own.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::owners::Hue;
+use crate::model::{Bytes, GpuId, ProcessKey};
+
+/// How a process is marked on one card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// The letter.
+    pub letter: char,
+    /// Its place among the card's processes, in the order of their coming.
+    place: u8,
+    /// Whether the letter is the one that the small ones share.
+    pub shared: bool,
+}
+
+impl Tag {
+    /// The hue of the process where hues tell processes apart.
+    pub(super) const fn hue(self) -> Hue {
+        if self.shared { Hue::Other(Hue::OTHERS - 1) } else { Hue::of_place(self.place) }
+    }
+}
+
+/// One process that needs a tag.
+pub(super) struct Candidate<'a> {
+    pub(super) gpu: &'a GpuId,
+    pub(super) key: ProcessKey,
+    pub(super) bytes: Option<Bytes>,
+    /// What its card can hand out.
+    pub(super) room: Option<Bytes>,
+}
+
+impl Candidate<'_> {
+    /// Below this share of a card (1 in 50) a slice is too thin for a letter of its own.
+    const SMALL: u64 = 50;
+
+    fn is_small(&self) -> bool {
+        let room = self.room.unwrap_or(Bytes::ZERO);
+        self.bytes.is_none_or(|bytes| bytes.0 < room.0 / Self::SMALL)
+    }
+}
+
+/// The tags that are given out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tags {
+    given: HashMap<(GpuId, u32), (ProcessKey, Tag)>,
+}
+
+impl Tags {
+    /// When all letters are in use.
+    const NO_LETTER: char = '*';
+
+    /// Tags for all of these, in their order. Those that are not among them have ended, and their letters are free.
+    ///
+    /// The candidates come GPU by GPU, the largest first: that is the order in which letters are given.
+    pub(super) fn update(&mut self, candidates: &[Candidate<'_>]) -> Vec<Tag> {
+        let mut old = std::mem::take(&mut self.given);
+        let kept: Vec<Option<Tag>> = candidates
+            .iter()
+            .map(|c| {
+                let (key, tag) = old.remove(&(c.gpu.clone(), c.key.pid))?;
+                key.start_ticks.zip(c.key.start_ticks).is_none_or(|(a, b)| a == b).then_some(tag)
+            })
+            .collect();
+        let mut letters: BTreeSet<char> = kept.iter().flatten().map(|tag| tag.letter).collect();
+        let mut cards: HashMap<&GpuId, Card> = HashMap::new();
+        for (candidate, tag) in candidates.iter().zip(&kept) {
+            if let Some(tag) = tag {
+                cards.entry(candidate.gpu).or_default().add(*tag);
+            }
+        }
+        let mut tags = Vec::with_capacity(candidates.len());
+        for (candidate, kept) in candidates.iter().zip(kept) {
+            let card = cards.entry(candidate.gpu).or_default();
+            let tag = match kept {
+                Some(tag) if tag.shared && !candidate.is_small() => card.promote(tag, &mut letters),
+                Some(tag) => tag,
+                None => card.admit(candidate.is_small(), &mut letters),
+            };
+            self.given.insert((candidate.gpu.clone(), candidate.key.pid), (candidate.key, tag));
+            tags.push(tag);
+        }
+        tags
+    }
+}
+
+/// What is given out on one card.
+#[derive(Default)]
+struct Card {
+    places: BTreeSet<u8>,
+    /// The letter of the small ones, and how many have it.
+    shared: Option<(char, usize)>,
+}
+
+impl Card {
+    fn add(&mut self, tag: Tag) {
+        if tag.shared {
+            let sharers = self.shared.map_or(0, |(_, n)| n);
+            self.shared = Some((tag.letter, sharers + 1));
+        } else {
+            self.places.insert(tag.place);
+        }
+    }
+
+    fn admit(&mut self, small: bool, letters: &mut BTreeSet<char>) -> Tag {
+        let letter = match self.shared {
+            Some((letter, _)) if small => letter,
+            _ => free_letter(letters),
+        };
+        let place = if small { u8::MAX } else { self.free_place() };
+        let tag = Tag { letter, place, shared: small };
+        self.add(tag);
+        tag
+    }
+
+    /// A small one has grown. Where nobody shares its letter, it takes the letter along.
+    fn promote(&mut self, tag: Tag, letters: &mut BTreeSet<char>) -> Tag {
+        let sharers = self.shared.map_or(0, |(_, n)| n);
+        let letter = if sharers > 1 { free_letter(letters) } else { tag.letter };
+        self.shared = (sharers > 1).then_some((tag.letter, sharers - 1));
+        let tag = Tag { letter, place: self.free_place(), shared: false };
+        self.add(tag);
+        tag
+    }
+
+    fn free_place(&self) -> u8 {
+        (0..u8::MAX).find(|place| !self.places.contains(place)).unwrap_or(u8::MAX)
+    }
+}
+
+fn free_letter(taken: &mut BTreeSet<char>) -> char {
+    let free = ('a'..='z').chain('A'..='Z').find(|letter| !taken.contains(letter));
+    let letter = free.unwrap_or(Tags::NO_LETTER);
+    taken.insert(letter);
+    letter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letters(tags: &mut Tags, processes: &[(u32, u64)]) -> String {
+        let gpu = GpuId::new("GPU-0");
+        let mut processes = processes.to_vec();
+        processes.sort_by_key(|(pid, gib)| (std::cmp::Reverse(*gib), *pid));
+        let candidates: Vec<Candidate<'_>> = processes
+            .iter()
+            .map(|(pid, gib)| Candidate {
+                gpu: &gpu,
+                key: ProcessKey { pid: *pid, start_ticks: Some(1) },
+                bytes: Some(Bytes::gib(*gib)),
+                room: Some(Bytes::gib(100)),
+            })
+            .collect();
+        let mut by_pid: Vec<(u32, char)> = candidates.iter().map(|c| c.key.pid).zip(tags.update(&candidates).iter().map(|t| t.letter)).collect();
+        by_pid.sort_unstable();
+        by_pid.iter().map(|(_, letter)| letter).collect()
+    }
+
+    #[test]
+    fn letters_go_by_size_and_stick() {
+        let mut tags = Tags::default();
+        assert_eq!(letters(&mut tags, &[(1, 10), (2, 40)]), "ba");
+        assert_eq!(letters(&mut tags, &[(1, 50), (2, 40), (3, 60)]), "bac");
+        assert_eq!(letters(&mut tags, &[(1, 50), (3, 60), (4, 9)]), "bca");
+    }
+
+    #[test]
+    fn small_ones_share_and_a_grown_one_leaves() {
+        let mut tags = Tags::default();
+        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 1)]), "abb");
+        assert_eq!(letters(&mut tags, &[(1, 40), (2, 30), (3, 1)]), "acb");
+        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 1)]), "acb");
+        // The last of the small ones takes their letter along.
+        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 20)]), "acb");
+        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 20), (4, 1)]), "acbd");
+    }
+
+    #[test]
+    fn a_reused_pid_is_another_process() {
+        let gpu = GpuId::new("GPU-0");
+        let mut tags = Tags::default();
+        let candidate = |pid, ticks| Candidate {
+            gpu: &gpu,
+            key: ProcessKey { pid, start_ticks: Some(ticks) },
+            bytes: Some(Bytes::gib(9)),
+            room: Some(Bytes::gib(100)),
+        };
+        let before = tags.update(&[candidate(7, 1), candidate(8, 1)]);
+        let after = tags.update(&[candidate(7, 2), candidate(8, 1)]);
+        assert_eq!(before[1], after[1]);
+        assert_eq!(after[0].letter, 'a');
+    }
+}

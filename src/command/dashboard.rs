@@ -1,0 +1,69 @@
+//! The dashboard over this machine: takes what the source, the keyboard and the signals send, and draws what came of it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+
+use crossterm::event;
+use jiff::tz::TimeZone;
+
+use super::screen_loop::{Input, ScreenLoop, channel};
+use super::signals;
+use super::terminal::READER;
+use super::{once, stdout_is_terminal};
+use crate::app::{App, Mode, Setup};
+use crate::cli::{Look, Style};
+use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, SystemClock, spawn};
+use crate::exit::Exit;
+use crate::model::SafeText;
+
+/// Shows this machine until somebody leaves.
+///
+/// # Errors
+/// When no driver is found, or the terminal fails.
+pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+    if !stdout_is_terminal() {
+        return no_terminal(look, style);
+    }
+    let (sender, inputs) = channel();
+    let interest = Arc::new(Interest::default());
+    let library = look.nvml_library.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
+    let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
+    let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;
+    listen(&sender)?;
+    let options = look.live(1000, FixedFacts::Later, HostScope::Interest);
+    let source = move || Ok(LiveSource::new(options, SystemClock::new(), interest));
+    spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
+    screen.run(&inputs)
+}
+
+/// Without a terminal there is nothing to draw on: the status lines are printed once.
+fn no_terminal(look: &Look, style: Style) -> anyhow::Result<Exit> {
+    let exit = once::run(look, style)?;
+    super::say("stdout is no terminal, so this was printed once. A line every second: vramtop -l 1")?;
+    Ok(exit)
+}
+
+/// Hands the keyboard's events and the signals on.
+///
+/// # Errors
+/// The system's, when a thread or a handler cannot be made.
+pub(super) fn listen(sender: &SyncSender<Input>) -> io::Result<()> {
+    let to_loop = sender.clone();
+    signals::watch(true, move |signal| to_loop.send(Input::Signal(signal)).is_ok())?;
+    let to_loop = sender.clone();
+    let run = move || {
+        loop {
+            let input = match event::read() {
+                Ok(event) => Input::Terminal(event),
+                Err(error) => Input::NoKeyboard(error),
+            };
+            let over = matches!(input, Input::NoKeyboard(_));
+            if to_loop.send(input).is_err() || over {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("keyboard".into()).stack_size(128 * 1024).spawn(run).map(drop)
+}

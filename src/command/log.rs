@@ -1,0 +1,94 @@
+//! Log mode (`-l`): a record every step until stopped. With `--format json` the log is a recording.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use jiff::tz::TimeZone;
+
+use super::signals::{self, Signal};
+use super::terminal::READER;
+use crate::cli::{Form, Look, Style};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, SourceEnd, SystemClock, spawn};
+use crate::exit::Exit;
+use crate::model::Record;
+use crate::monitor::Monitor;
+use crate::output::{LineOptions, log_lines};
+use crate::record::Writer;
+
+enum Input {
+    Feed(Feed),
+    Signal(Signal),
+}
+
+/// Writes records until the source ends, `--count` is reached, or a signal comes.
+///
+/// # Errors
+/// When nothing can be read, or not written.
+pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+    let interval_ms = look.period_ms().unwrap_or(1000);
+    let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
+    let out = look.writer()?;
+    let (sender, inputs) = sync_channel(64);
+    start(&sender, look.live(interval_ms, FixedFacts::First, host))?;
+    let out = match look.format {
+        Form::Json => Out::Json(Writer::new(out)),
+        Form::Text => Out::Text { out, options: look.line_options(style), zone: TimeZone::system(), lines: String::new() },
+    };
+    let mut log = Log { monitor: Monitor::new(), out, written: 0 };
+    for input in inputs {
+        match input {
+            Input::Feed(Feed::Record(record)) => {
+                log.take(&record)?;
+                if look.count.is_some_and(|count| log.written >= count) {
+                    return Ok(Exit::Fine);
+                }
+            }
+            Input::Feed(Feed::Ended(SourceEnd::Finished)) => return Ok(Exit::Fine),
+            Input::Feed(Feed::Ended(SourceEnd::Failed(error))) => return Err(error.into()),
+            // Every record is written whole and flushed, so there is nothing left to save.
+            Input::Signal(Signal::End(number)) => signals::die_of(number),
+            Input::Signal(Signal::Stop | Signal::Continue) => {}
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+fn start(sender: &SyncSender<Input>, options: crate::collect::LiveOptions) -> anyhow::Result<()> {
+    let to_main = sender.clone();
+    signals::watch(false, move |signal| to_main.send(Input::Signal(signal)).is_ok())?;
+    let to_main = sender.clone();
+    let source = move || Ok(LiveSource::new(options, SystemClock::new(), Arc::new(Interest::default())));
+    spawn(READER, source, move |feed| to_main.send(Input::Feed(feed)).is_ok())?;
+    Ok(())
+}
+
+struct Log {
+    monitor: Monitor,
+    out: Out,
+    written: u64,
+}
+
+enum Out {
+    Json(Writer<Box<dyn Write>>),
+    Text { out: Box<dyn Write>, options: LineOptions, zone: TimeZone, lines: String },
+}
+
+impl Log {
+    fn take(&mut self, record: &Record) -> io::Result<()> {
+        self.monitor.apply(record);
+        let is_sample = matches!(record, Record::Sample(_));
+        match &mut self.out {
+            Out::Json(writer) => writer.record(record, &self.monitor)?,
+            Out::Text { out, options, zone, lines } if is_sample => {
+                lines.clear();
+                log_lines(&self.monitor, options, zone, lines);
+                out.write_all(lines.as_bytes())?;
+                out.flush()?;
+            }
+            Out::Text { .. } => {}
+        }
+        self.written += u64::from(is_sample);
+        Ok(())
+    }
+}

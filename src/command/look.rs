@@ -1,0 +1,121 @@
+//! What the options for looking mean, resolved once.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Context;
+
+use crate::cli::{Color, Look, Style};
+use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection};
+use crate::output::LineOptions;
+use crate::view::{Colors, Theme};
+
+impl Look {
+    /// Length of a step in log mode; `None` where it is not log mode.
+    pub(super) fn period_ms(&self) -> Option<u64> {
+        self.loop_seconds.or(self.loop_ms)
+    }
+
+    /// The source's options.
+    pub(super) fn live(&self, interval_ms: u64, fixed: FixedFacts, host: HostScope) -> LiveOptions {
+        LiveOptions {
+            library: self.nvml_library.clone(),
+            interval_ms,
+            selection: self.selection(),
+            slow: self.slow,
+            fixed,
+            host,
+            ..LiveOptions::default()
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        match &self.id {
+            Some(list) => Selection::ids(list),
+            None if self.visible => Selection::Visible {
+                value: env::var("CUDA_VISIBLE_DEVICES").ok(),
+                pci_order: env::var("CUDA_DEVICE_ORDER").is_ok_and(|order| order == "PCI_BUS_ID"),
+            },
+            None => Selection::All,
+        }
+    }
+
+    /// How lines are printed.
+    pub(super) fn line_options(&self, style: Style) -> LineOptions {
+        LineOptions { width: self.width(), ascii: style.is_ascii(), ..LineOptions::default() }
+    }
+
+    /// Where records go.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(super) fn writer(&self) -> anyhow::Result<Box<dyn Write>> {
+        match &self.output {
+            None => Ok(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            Some(path) => {
+                let file = File::create(path).with_context(|| format!("cannot write {} (--output)", path.display()))?;
+                Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+            }
+        }
+    }
+
+    /// Width of a status line: `COLUMNS`, or the terminal's; none where the line goes to a file or a pipe.
+    pub(super) fn width(&self) -> Option<usize> {
+        let columns = env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|n| *n > 0);
+        if self.output.is_some() {
+            return columns;
+        }
+        columns.or_else(|| super::stdout_is_terminal().then(|| crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width))))
+    }
+
+    /// The most holders that fit on one line of that width: each takes ten columns and more. No limit where nothing is cut.
+    pub(super) fn most_holders(&self) -> Option<usize> {
+        let filtered = !self.user.is_empty() || !self.pid.is_empty();
+        self.width().filter(|_| !filtered).map(|width| width / 10 + 1)
+    }
+}
+
+impl Style {
+    /// Whether to draw with ASCII alone: asked for, or the locale is not UTF-8.
+    pub(super) fn is_ascii(self) -> bool {
+        self.ascii || !locale_is_utf8(|name| env::var(name).ok())
+    }
+}
+
+impl Style {
+    /// The look of the dashboard in this terminal.
+    pub(super) fn theme(self) -> Theme {
+        let get = |name| env::var(name).ok();
+        let (no_color, colorterm, term) = (get("NO_COLOR"), get("COLORTERM"), get("TERM"));
+        let colors = match self.color {
+            Color::Never => Colors::Never,
+            Color::Auto => Colors::of_terminal(no_color.as_deref(), colorterm.as_deref(), term.as_deref()),
+            Color::Always => Colors::of_terminal(None, colorterm.as_deref(), term.as_deref().filter(|term| *term != "dumb")),
+        };
+        Theme::new(colors, self.is_ascii())
+    }
+}
+
+/// Whether the locale says UTF-8: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides.
+fn locale_is_utf8(get: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| get(name).filter(|value| !value.is_empty()));
+    locale.is_some_and(|locale| {
+        let lower = locale.to_ascii_lowercase();
+        lower.contains("utf-8") || lower.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_locale_decides_on_ascii() {
+        let with = |pairs: &'static [(&str, &str)]| locale_is_utf8(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()));
+        assert!(with(&[("LANG", "de_DE.UTF-8")]));
+        assert!(with(&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8"), ("LANG", "C")]));
+        assert!(!with(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]));
+        assert!(!with(&[]));
+    }
+}

@@ -1,0 +1,84 @@
+//! `--once`: one status line a GPU, or one JSON object, and the end.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+
+use super::terminal::READER;
+use crate::cli::{Form, Look, Style};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, SourceEnd, SystemClock, spawn};
+use crate::exit::Exit;
+use crate::model::{GpuState, Record, Sample};
+use crate::monitor::Monitor;
+use crate::output::status_lines;
+use crate::record::Writer;
+
+/// A driver that does not answer one question for this long is given up on.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Prints what is now.
+///
+/// # Errors
+/// When nothing can be read, or not written.
+pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+    let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
+    let (monitor, sample) = first_sample(look, host)?;
+    let mut out = look.writer()?;
+    match look.format {
+        Form::Text => {
+            let mut text = String::new();
+            status_lines(&monitor, &look.line_options(style), &mut text);
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+        Form::Json => Writer::new(out).once(&sample, &monitor)?,
+    }
+    Ok(exit_of(&sample))
+}
+
+/// Reads until the first sample.
+pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
+    let (sender, feed) = sync_channel(64);
+    let options = look.live(1000, FixedFacts::Never, host);
+    let interest = Arc::new(Interest::default());
+    let shared = Arc::clone(&interest);
+    spawn(READER, move || Ok(LiveSource::new(options, SystemClock::new(), shared)), move |feed| sender.send(feed).is_ok())?;
+    let mut monitor = Monitor::new();
+    let mut waited = Duration::ZERO;
+    loop {
+        match feed.recv_timeout(Duration::from_secs(1)) {
+            Ok(Feed::Record(record)) => {
+                monitor.apply(&record);
+                if let Record::Sample(sample) = record {
+                    return Ok((monitor, *sample));
+                }
+            }
+            Ok(Feed::Ended(SourceEnd::Failed(error))) => return Err(error.into()),
+            Ok(Feed::Ended(SourceEnd::Finished)) | Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("reading ended before there was a sample")),
+            Err(RecvTimeoutError::Timeout) => {
+                waited += Duration::from_secs(1);
+                let (call, since) = interest.driver_call().unwrap_or(("start", waited));
+                // Calls may each take long and still come back: only one that does not is given up on.
+                if since >= PATIENCE {
+                    bail!(
+                        "the NVIDIA driver has not answered one question ({call}) for {} s.\n\
+                         It may be wedged: see dmesg for NVRM and Xid lines, and whether nvidia-smi answers",
+                        since.as_secs()
+                    );
+                }
+                if interest.driver_call().is_some() {
+                    waited = Duration::ZERO;
+                }
+            }
+        }
+    }
+}
+
+/// 5 when some device could not be read while others were.
+fn exit_of(sample: &Sample) -> Exit {
+    let lost = sample.gpus.iter().any(|gpu| matches!(gpu.state, GpuState::Lost { .. }));
+    let unopened = sample.faults.iter().any(|fault| fault.gpu.is_none());
+    if lost || unopened { Exit::SomeUnreadable } else { Exit::Fine }
+}

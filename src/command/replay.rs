@@ -1,0 +1,68 @@
+//! `replay FILE` and `demo`: the dashboard over a recording.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+
+use anyhow::Context;
+use jiff::tz::TimeZone;
+
+use super::dashboard::listen;
+use super::screen_loop::{Input, ScreenLoop, channel};
+use super::stdout_is_terminal;
+use super::terminal::READER;
+use crate::app::{App, Mode, Setup};
+use crate::cli::{Replay, Style};
+use crate::collect::{Interest, ReplayOptions, ReplaySource, SystemClock, spawn};
+use crate::exit::{Exit, UsageError};
+use crate::model::SafeText;
+use crate::record::{Extent, Reader};
+
+/// Made by vramtop on a machine with two H200s; identifiers are replaced.
+static DEMO: &[u8] = include_bytes!("../../assets/demo.jsonl");
+
+/// How much of the built-in recording is on the screen at once, so that the demo does not begin with an empty history.
+const DEMO_HEAD_START_MS: u64 = 240_000;
+
+/// Plays a recording from a file.
+///
+/// # Errors
+/// When it cannot be read, or there is no terminal.
+pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
+    let name = replay.file.to_string_lossy();
+    if replay.file == Path::new("-") {
+        return play(BufReader::new(io::stdin()), "standard input", None, ReplayOptions::default(), style);
+    }
+    let mut file = File::open(&replay.file).with_context(|| format!("cannot read the recording {name}"))?;
+    let extent = Extent::of(&mut file).with_context(|| format!("cannot read the recording {name}"))?;
+    play(BufReader::new(file), &name, extent, ReplayOptions::default(), style)
+}
+
+/// Plays the recording that is built in.
+///
+/// # Errors
+/// When there is no terminal.
+pub(super) fn demo(style: Style) -> anyhow::Result<Exit> {
+    let extent = Extent::of(&mut Cursor::new(DEMO))?;
+    let options = ReplayOptions { start_at_ms: Some(DEMO_HEAD_START_MS), ..ReplayOptions::default() };
+    play(Cursor::new(DEMO), "the recording that is built in", extent, options, style)
+}
+
+fn play<R>(recording: R, name: &str, extent: Option<Extent>, options: ReplayOptions, style: Style) -> anyhow::Result<Exit>
+where
+    R: BufRead + Send + 'static,
+{
+    if !stdout_is_terminal() {
+        return Err(UsageError("a replay needs a terminal to draw on. A recording is one JSON object a line: read it with jq".to_owned()).into());
+    }
+    let (sender, inputs) = channel();
+    let (player, control) = mpsc::channel();
+    let mode = Mode::Replay { length_ms: extent.map(Extent::len_ms) };
+    let app = App::new(Setup { zone: TimeZone::system(), mode, source: SafeText::new(name) });
+    let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player))?;
+    listen(&sender)?;
+    let source = move || Ok(ReplaySource::new(Reader::new(recording), control, SystemClock::new(), options));
+    spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
+    screen.run(&inputs)
+}

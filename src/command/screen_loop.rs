@@ -1,0 +1,176 @@
+//! The one loop that owns the screen and the state of what is shown. Nothing in it waits for a driver.
+//!
+//! Effects that `update` returns as values are carried out here and nowhere else.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+use crossterm::event;
+
+use super::signals::{self, Signal};
+use super::terminal::{self, Screen};
+use crate::app::{self, App, Effect, Msg, Waiting, update};
+use crate::cli::Style;
+use crate::collect::{Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::exit::Exit;
+use crate::view::{Theme, view};
+
+/// What reaches the loop.
+pub(super) enum Input {
+    /// The source.
+    Feed(Feed),
+    /// The keyboard, and the size of the terminal.
+    Terminal(event::Event),
+    /// A signal.
+    Signal(Signal),
+    /// The keyboard is gone.
+    NoKeyboard(io::Error),
+}
+
+/// The channel into the loop, bounded: a source that is faster than the screen waits.
+pub(super) fn channel() -> (SyncSender<Input>, Receiver<Input>) {
+    sync_channel(256)
+}
+
+/// No news for this long is news: the picture then says how old it is.
+const SILENCE: Duration = Duration::from_millis(1000);
+
+/// The screen and what it shows.
+pub(super) struct ScreenLoop {
+    app: App,
+    theme: Theme,
+    screen: Screen,
+    interest: Arc<Interest>,
+    playback: Option<mpsc::Sender<Playback>>,
+}
+
+/// Whether the loop goes on.
+enum Next {
+    Go { draw: bool },
+    Leave(Exit),
+}
+
+impl ScreenLoop {
+    /// Takes the terminal over and draws the first frame, before any source has said anything.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
+        let theme = style.theme();
+        let screen = Screen::enter()?;
+        let mut this = Self { app, theme, screen, interest, playback };
+        this.draw()?;
+        Ok(this)
+    }
+
+    /// Runs until somebody leaves.
+    ///
+    /// # Errors
+    /// The terminal's, or the source's when it cannot begin.
+    pub(super) fn run(mut self, inputs: &Receiver<Input>) -> anyhow::Result<Exit> {
+        loop {
+            let first = match inputs.recv_timeout(SILENCE) {
+                Ok(input) => Some(input),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
+            };
+            let mut draw = false;
+            if first.is_none() {
+                draw |= self.tick()?;
+            }
+            // All that has come by now is taken in before one frame is drawn.
+            for input in first.into_iter().chain(std::iter::from_fn(|| inputs.try_recv().ok())) {
+                match self.take(input)? {
+                    Next::Go { draw: wanted } => draw |= wanted,
+                    Next::Leave(exit) => return Ok(exit),
+                }
+            }
+            if draw {
+                self.draw()?;
+            }
+        }
+    }
+
+    /// Nothing has come for a while: how long ago the last sample was, and what the driver is busy with.
+    fn tick(&mut self) -> anyhow::Result<bool> {
+        let mut draw = matches!(self.update(Msg::Tick(SystemClock::wall_now()))?, Next::Go { draw: true });
+        if let Some((call, since)) = self.interest.driver_call() {
+            let for_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+            draw |= matches!(self.update(Msg::Waiting(Waiting { call, for_ms }))?, Next::Go { draw: true });
+        }
+        Ok(draw)
+    }
+
+    fn take(&mut self, input: Input) -> anyhow::Result<Next> {
+        match input {
+            Input::Feed(Feed::Record(record)) => self.update(Msg::Record(Box::new(record))),
+            Input::Feed(Feed::Ended(SourceEnd::Finished)) => self.update(Msg::Ended("it was played to its end".to_owned())),
+            Input::Feed(Feed::Ended(SourceEnd::Failed(error))) => {
+                // Before the first sample there is nothing to show: leave and say why.
+                if self.app.picture().monitor().samples() == 0 {
+                    return Err(error.into());
+                }
+                self.update(Msg::Ended(error.to_string()))
+            }
+            Input::Terminal(event::Event::Key(key)) => self.update(Msg::Key(key)),
+            Input::Terminal(event::Event::Resize(width, height)) => self.update(Msg::Resize(width, height)),
+            Input::Terminal(_) => Ok(Next::Go { draw: false }),
+            Input::Signal(Signal::End(number)) => {
+                terminal::restore();
+                signals::die_of(number)
+            }
+            Input::Signal(Signal::Stop) => self.carry_out(Effect::Suspend),
+            Input::Signal(Signal::Continue) => self.carry_out(Effect::RedrawAll),
+            Input::NoKeyboard(error) => Err(anyhow::Error::new(error).context("the terminal is gone")),
+        }
+    }
+
+    fn update(&mut self, msg: Msg) -> anyhow::Result<Next> {
+        let effect = update(&mut self.app, msg);
+        self.carry_out(effect)
+    }
+
+    fn carry_out(&mut self, effect: Effect) -> anyhow::Result<Next> {
+        let draw = match effect {
+            Effect::None => false,
+            Effect::Redraw => true,
+            Effect::RedrawAll => {
+                self.screen.forget()?;
+                true
+            }
+            Effect::Quit => return Ok(Next::Leave(Exit::Fine)),
+            Effect::Suspend => {
+                self.screen.suspend()?;
+                true
+            }
+            Effect::Playback(playback) => {
+                if let Some(player) = &self.playback {
+                    // A player that has finished listens no more.
+                    let _ = player.send(command(playback));
+                }
+                true
+            }
+            Effect::Interest(seen) => {
+                self.interest.set(&seen.pids, seen.sm_percent);
+                false
+            }
+        };
+        Ok(Next::Go { draw })
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        let mut shown = app::Shown::default();
+        self.screen.draw(|frame| shown = view(&self.app, &self.theme, frame))?;
+        self.update(Msg::Drawn(shown)).map(drop)
+    }
+}
+
+const fn command(playback: app::Playback) -> Playback {
+    match playback {
+        app::Playback::Pause => Playback::Pause,
+        app::Playback::Resume => Playback::Resume,
+        app::Playback::Speed(factor) => Playback::Speed(factor),
+    }
+}

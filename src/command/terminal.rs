@@ -1,0 +1,114 @@
+//! The terminal as the dashboard needs it, and its restoration: exactly once, on every way out.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{cursor, execute, queue};
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+
+/// Whether the screen is ours now. Whoever turns it off restores the terminal; nobody else does.
+static OURS: AtomicBool = AtomicBool::new(false);
+
+/// A whole frame of the largest screen fits, so that a frame is one write.
+const FRAME_BYTES: usize = 256 * 1024;
+
+/// The screen. Dropping it restores the terminal.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// The system's, when there is no terminal to take.
+    pub(super) fn enter() -> io::Result<Self> {
+        restore_on_panic();
+        take_over()?;
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
+        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
+        Ok(Self { terminal })
+    }
+
+    /// Draws one frame: only the cells that changed, in one write, and at once where the terminal can.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn draw(&mut self, picture: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(picture)?;
+        queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
+        io::Write::flush(self.terminal.backend_mut())
+    }
+
+    /// The next frame draws every cell: something else has written on the screen.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal back, stops the process as Ctrl-Z does, and takes the terminal over again when it goes on.
+    ///
+    /// # Errors
+    /// The terminal's, or the system's when it does not stop us.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        take_over()?;
+        self.forget()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn take_over() -> io::Result<()> {
+    enable_raw_mode()?;
+    OURS.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, cursor::Hide).inspect_err(|_| restore())
+}
+
+/// Gives the terminal back, if it is ours. Safe to call from anywhere and as often as one likes.
+pub(super) fn restore() {
+    if !OURS.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    // Nothing can be done about a terminal that is gone.
+    let _ = execute!(out, cursor::Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// Name of the thread whose panic is shown on the screen instead of ending the program.
+pub(super) const READER: &str = "reader";
+
+/// A panic restores the terminal before its message is printed. The reader's own panics are caught and drawn.
+fn restore_on_panic() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let current = thread::current();
+        if current.name() == Some(READER) && OURS.load(Ordering::SeqCst) {
+            return;
+        }
+        restore();
+        before(info);
+        if current.name() != Some("main") {
+            // No other thread is drawn without: end as a panic of the main thread would.
+            std::process::exit(101);
+        }
+    }));
+}

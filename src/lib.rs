@@ -1,0 +1,17 @@
+//! vramtop: who holds the VRAM, what it is made of, and whether it will run out.
+//!
+//! Data flows one way: a source (the driver, or a recording) sends records; [`monitor::Monitor::apply`] is the only writer of
+//! state; pictures read it: the dashboard, the status line, the log. `ARCHITECTURE.md` is the map.
+
+pub mod app;
+pub mod cli;
+pub mod collect;
+pub mod command;
+pub mod exit;
+pub mod history;
+pub mod insight;
+pub mod model;
+pub mod monitor;
+pub mod output;
+pub mod record;
+pub mod view;

@@ -1,0 +1,24 @@
+//! Entry: parse, run, and turn the outcome into an exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use vramtop::cli::{Cli, understand_smi};
+use vramtop::command;
+use vramtop::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse_from(understand_smi(std::env::args_os()));
+    match command::run(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => match Exit::of(&error) {
+            // The reader of the pipe has gone: it has what it wanted.
+            None => Exit::Fine.into(),
+            Some(exit) => {
+                let _ = writeln!(std::io::stderr(), "vramtop: {error:#}");
+                exit.into()
+            }
+        },
+    }
+}

@@ -1,0 +1,43 @@
+//! Who holds the memory of one GPU, largest first, each in one short text.
+
+use super::filter::Filter;
+use super::line::{Glyphs, Item};
+use crate::model::{Bytes, Visibility};
+use crate::monitor::{GpuRow, Monitor, ProcessRow};
+
+/// The holders of one GPU, then what no listed process owns.
+pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, filter: &Filter, glyphs: Glyphs) -> Vec<Item> {
+    let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).filter(|process| filter.shows_process(process)).collect();
+    processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.facts.key.pid));
+    let mut items: Vec<Item> = processes.into_iter().map(|process| item(&name(process, glyphs), process.bytes(), glyphs)).collect();
+    let (count, bytes) = row.untracked;
+    if count > 0 && filter.shows_all_processes() {
+        items.push(item(&format!("{count} not listed"), Some(bytes), glyphs));
+    }
+    if let Some(bytes) = row.ledger.get().and_then(|ledger| ledger.notable_unattributed()) {
+        items.push(item("unattributed", Some(bytes), glyphs));
+    }
+    items
+}
+
+fn item(name: &str, bytes: Option<Bytes>, glyphs: Glyphs) -> Item {
+    let text = match bytes {
+        Some(bytes) => format!("{name} {bytes}G"),
+        None => format!("{name} {}", glyphs.unknown),
+    };
+    Item { text, bytes }
+}
+
+/// `ann:train.py(41877)`; `?(7745)` for one that is not visible here.
+fn name(process: &ProcessRow, glyphs: Glyphs) -> String {
+    let facts = &process.facts;
+    let pid = facts.key.pid;
+    if facts.visibility == Visibility::NotHere {
+        return format!("?({pid})");
+    }
+    let what = glyphs.foreign(facts.what.as_str());
+    match &facts.user {
+        Some(user) => format!("{}:{what}({pid})", glyphs.foreign(user.as_str())),
+        None => format!("{what}({pid})"),
+    }
+}

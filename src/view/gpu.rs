@@ -1,0 +1,136 @@
+//! One device as a block: the line of figures, the bar, the history, the telemetry.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::bar;
+use super::figures::{Change, UNKNOWN, hour_and_minute, time_of_day};
+use super::graph::Graph;
+use super::layout::{Block, Telemetry, WIDE};
+use super::past::{Past, axis_label, memory_scale, total_of};
+use super::pen::{Pen, put_right, width_of_spans};
+use super::telemetry;
+use super::theme::{Role, Theme};
+use crate::app::App;
+use crate::insight::Severity;
+use crate::model::{Bytes, GpuState, Reading};
+use crate::monitor::{GpuRow, Peak};
+
+/// Draws the block of one device.
+pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &App, gpu: usize, past: Past, theme: &Theme) {
+    let picture = app.picture();
+    let Some(row) = picture.monitor().gpus().get(gpu) else { return };
+    draw_line(buffer, block.line, app, row, theme);
+    bar::draw(buffer, block.bar, picture, gpu, true, theme);
+    if block.history.height > 0 {
+        draw_history(buffer, block.history, app, row, past, theme);
+    }
+    match place {
+        Telemetry::Beside => telemetry::draw_column(buffer, block.telemetry, row, past, theme),
+        Telemetry::Below => telemetry::draw_line(buffer, block.telemetry, row, past, theme),
+        Telemetry::Nowhere => {}
+    }
+}
+
+/// What is free comes first and is the brightest thing on its line.
+fn draw_line(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, theme: &Theme) {
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let widest = app.picture().monitor().gpus().iter().map(|row| row.label.len()).max().unwrap_or(1);
+    let mut pen = Pen::new(buffer, area);
+    pen.put("GPU ", label).put(&format!("{:<widest$}", row.label), text).skip(2);
+    if let Some((words, style)) = absence(app, row, theme) {
+        pen.put(&words, style);
+        return;
+    }
+    if let Some(memory) = row.memory.value() {
+        pen.put(&format!("{:5}", memory.free()), theme.style(Role::Figure)).put(" GiB free", label).skip(3);
+        let percent = memory.taken().percent_of(memory.room()).map_or_else(|| UNKNOWN.to_owned(), |p| p.to_string());
+        pen.put(&format!("{:5} of {} · {percent} %", memory.taken(), memory.total()), label);
+    }
+    let wide = area.width >= WIDE - 2;
+    let spans = trend(app, row, wide, theme);
+    let room = pen.room();
+    if width_of_spans(&spans) + 3 > room {
+        return;
+    }
+    if wide {
+        pen.skip(3);
+        for span in &spans {
+            pen.put(&span.content, span.style);
+        }
+        draw_model(&mut pen, app, row, label);
+    } else {
+        put_right(buffer, area, &Line::from(spans));
+    }
+}
+
+/// The model at the right end, where the cards are not all the same.
+fn draw_model(pen: &mut Pen<'_>, app: &App, row: &GpuRow, style: Style) {
+    let gpus = app.picture().monitor().gpus();
+    if gpus.iter().any(|other| other.facts.name != row.facts.name) {
+        pen.skip(3);
+        let room = pen.room();
+        pen.right(row.facts.name.as_str(), room, style);
+    }
+}
+
+/// Change per minute, and the peak where it is not now.
+fn trend(app: &App, row: &GpuRow, wide: bool, theme: &Theme) -> Vec<Span<'static>> {
+    let label = theme.style(Role::Label);
+    let change = Change::new(&row.bytes_per_minute(), total_of(row));
+    let mut spans = vec![Span::styled(change.long(), if change.moves { theme.style(Role::Figure) } else { label })];
+    if let Some(peak) = past_peak(row) {
+        let peak = if wide { peak_at(peak, app) } else { peak.bytes.to_string() };
+        spans.push(Span::styled(format!(" · peak {peak}"), label));
+    }
+    spans
+}
+
+/// The peak, where what is used now is visibly less.
+fn past_peak(row: &GpuRow) -> Option<Peak> {
+    let used = row.memory.value()?.used();
+    row.peak.filter(|peak| peak.bytes.saturating_sub(used) >= Bytes(Bytes::GIB / 10))
+}
+
+/// The peak, where it was so much more (a twentieth of the card) that it is worth a name in the history.
+pub(super) fn tall_peak(row: &GpuRow) -> Option<Peak> {
+    let memory = row.memory.value()?;
+    row.peak.filter(|peak| peak.bytes.saturating_sub(memory.used()).0 >= memory.total().0 / 20)
+}
+
+/// `138.9 at 11:58`
+pub(super) fn peak_at(peak: Peak, app: &App) -> String {
+    format!("{} at {}", peak.bytes, hour_and_minute(peak.at, &app.setup().zone))
+}
+
+/// Why there are no figures, where there are none.
+pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<(String, Style)> {
+    let label = theme.style(Role::Label);
+    let since = |since_ms: u64| {
+        let at = app.picture().monitor().now().map(|(time, now_ms)| time.minus_ms(now_ms.saturating_sub(since_ms)));
+        at.map_or_else(String::new, |at| format!(" since {}", time_of_day(at, &app.setup().zone)))
+    };
+    match (&row.state, &row.memory) {
+        (GpuState::Lost { since_ms }, _) => Some((format!("lost{}", since(*since_ms)), theme.style(Role::Notice(Severity::Alarm)))),
+        (GpuState::Asleep { since_ms }, _) => Some((format!("asleep{}, left alone", since(*since_ms)), label)),
+        (GpuState::Present, Reading::Absent(why)) => Some((format!("{UNKNOWN} GiB free   memory unknown: {why}"), label)),
+        (GpuState::Present, Reading::Value(_)) => None,
+    }
+}
+
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: Past, theme: &Theme) {
+    let monitor = app.picture().monitor();
+    let cells = area.width.saturating_sub(Graph::indent(area) + 1);
+    let (column_ms, columns) = past.columns(&row.history.seconds, cells);
+    let scale = memory_scale(monitor, past, row);
+    let name = tall_peak(row).map(|peak| peak_at(peak, app));
+    let mark = tall_peak(row).zip(monitor.now()).zip(name.as_deref());
+    let mark = mark.map(|((peak, (now, _)), name)| {
+        let kib = u32::try_from(peak.bytes.0 / Bytes::KIB).unwrap_or(u32::MAX);
+        (past.now_ms.saturating_sub(now.since(peak.at)), kib, name)
+    });
+    let labels = (axis_label(scale.top), axis_label(scale.base));
+    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark }.draw(buffer, area, theme);
+}

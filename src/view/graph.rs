@@ -1,0 +1,201 @@
+//! Histories: the graph with its axes, and the small ones of one or two rows without any.
+//!
+//! Solid is the lowest value of a column's time, `░` above it reaches the highest, so a short spike is a thin tower.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::figures::share;
+use super::pen::{Pen, width_of};
+use super::theme::{Role, Theme};
+use crate::history::Column;
+
+/// `▁` to `█`, after nothing at all.
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const SPIKE: char = '░';
+
+/// The vertical scale, in the unit of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scale {
+    /// The value of the graph's foot.
+    pub(super) base: u32,
+    /// The value of its top.
+    pub(super) top: u32,
+}
+
+impl Scale {
+    /// From nothing to `top`.
+    pub(super) const fn to(top: u32) -> Self {
+        Self { base: 0, top }
+    }
+
+    fn eighths(self, value: u32, rows: u16) -> u16 {
+        share(value.saturating_sub(self.base).into(), self.top.saturating_sub(self.base).into(), rows * 8)
+    }
+}
+
+/// A history with its axes.
+pub(super) struct Graph<'a> {
+    pub(super) columns: &'a [Column],
+    pub(super) column_ms: u64,
+    /// The newest moment, on the clock of the columns.
+    pub(super) now_ms: u64,
+    pub(super) scale: Scale,
+    /// What is written at the top and at the foot.
+    pub(super) labels: (&'a str, &'a str),
+    /// A point that is named where it stands: its time, its value, and the name.
+    pub(super) mark: Option<(u64, u32, &'a str)>,
+}
+
+impl Graph<'_> {
+    /// Cells to the left of the first column, for a label of that width: the label, and the axis.
+    pub(super) fn indent(area: Rect) -> u16 {
+        if area.width >= 90 { 7 } else { 4 }
+    }
+
+    /// Draws into all of `area`; its last row is the time axis.
+    pub(super) fn draw(&self, buffer: &mut Buffer, area: Rect, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        let Some(rows) = area.height.checked_sub(1).filter(|rows| *rows > 0) else { return };
+        let indent = Self::indent(area);
+        let label = theme.style(Role::Label);
+        for row in 0..rows {
+            let text = if row == 0 { self.labels.0 } else if row + 1 == rows { self.labels.1 } else { "" };
+            let line = Rect { y: area.y + row, height: 1, ..area };
+            Pen::new(buffer, line).right(text, indent, label).glyph(if row == 0 { '┬' } else { '│' }, label);
+        }
+        let plot = Rect { x: area.x + indent + 1, y: area.y, width: area.width.saturating_sub(indent + 1), height: rows };
+        draw_columns(buffer, plot, self.columns, self.scale, theme);
+        self.draw_mark(buffer, plot, theme);
+        self.draw_foot(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, indent, theme);
+    }
+
+    /// Minutes before now, each under its column; those without room are left out.
+    fn draw_foot(&self, buffer: &mut Buffer, line: Rect, indent: u16, theme: &Theme) {
+        let label = theme.style(Role::Label);
+        let foot = if self.scale.base > 0 { '≈' } else { '┴' };
+        Pen::new(buffer, line).skip(indent).glyph(foot, label);
+        let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
+        let minutes = u64::from(columns) * self.column_ms / 60_000;
+        let start = line.x + indent + 1;
+        let first = format!("−{minutes} min");
+        let end = start + columns;
+        if width_of(&first) + 5 > columns {
+            return;
+        }
+        let mut at = |x: u16, text: &str| {
+            Pen::new(buffer, Rect { x, width: line.right().saturating_sub(x), ..line }).put(text, label);
+        };
+        at(start, &first);
+        at(end - 3, "now");
+        let step = if minutes > 5 { 5 } else { 1 };
+        let mut taken = start + width_of(&first) + 2;
+        for minute in (1..minutes).rev().filter(|minute| minute % step == 0) {
+            let text = format!("−{minute}");
+            let back = u16::try_from(minute * 60_000 / self.column_ms.max(1)).unwrap_or(u16::MAX);
+            let x = end.saturating_sub(back);
+            if x >= taken && x + width_of(&text) + 2 < end - 3 {
+                at(x, &text);
+                taken = x + width_of(&text) + 2;
+            }
+        }
+    }
+
+    /// Writes the name of a point beside its tower, where nothing else stands.
+    fn draw_mark(&self, buffer: &mut Buffer, plot: Rect, theme: &Theme) {
+        let Some((at_ms, value, name)) = self.mark else { return };
+        let number = |ms: u64| ms / self.column_ms.max(1);
+        let back = u16::try_from(number(self.now_ms).saturating_sub(number(at_ms))).unwrap_or(u16::MAX);
+        let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
+        let Some(column) = columns.checked_sub(back.saturating_add(1)) else { return };
+        let level = self.scale.eighths(value, plot.height).max(1);
+        let storey = (level - 1) / 8;
+        // A name for one of many equals would say that it is alone.
+        let as_tall = |at: &usize| self.columns[*at].is_some_and(|(_, max)| (self.scale.eighths(max, plot.height).max(1) - 1) / 8 >= storey);
+        if (0..self.columns.len()).filter(as_tall).count() > 2 {
+            return;
+        }
+        let y = plot.bottom() - 1 - storey;
+        let width = width_of(name);
+        let tower = plot.x + column;
+        let is_free = |x: u16| x >= plot.x && x + width <= plot.right() && (x..x + width).all(|x| buffer.cell((x, y)).is_some_and(|c| c.symbol() == " "));
+        let place = [Some(tower + 2), tower.checked_sub(width + 1)].into_iter().flatten().find(|x| is_free(*x));
+        if let Some(x) = place {
+            Pen::new(buffer, Rect::new(x, y, width, 1)).put(name, theme.style(Role::Label));
+        }
+    }
+}
+
+/// The columns alone, from the left edge of `area`, over all of its height.
+pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], scale: Scale, theme: &Theme) {
+    let area = area.intersection(buffer.area);
+    let (body, edge) = (theme.style(Role::History), theme.style(Role::Edge));
+    let rows = area.height;
+    for (x, column) in (area.left()..area.right()).zip(columns) {
+        let Some((min, max)) = *column else { continue };
+        let (low, high) = (scale.eighths(min, rows), scale.eighths(max, rows));
+        // In two rows a tower would be as loud as the rest: only the highest is drawn.
+        let low = if rows <= 2 { high } else { low };
+        for (row, y) in (area.top()..area.bottom()).rev().enumerate() {
+            let foot = u16::try_from(row).unwrap_or(u16::MAX) * 8;
+            let solid = low.saturating_sub(foot).min(8);
+            // A tower that would not fill half of its cell is seen in the cell below.
+            let (glyph, style) = match solid {
+                0 if high >= foot + 4 => (SPIKE, edge),
+                0 => break,
+                8 if low > foot + 8 => (EIGHTHS[8], body),
+                n => (EIGHTHS[usize::from(n)], edge),
+            };
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.set_char(glyph).set_style(style);
+            }
+        }
+    }
+}
+
+/// A history of one row: the highest of each column between the lowest and the highest of all, or within `least`
+/// where they are closer together, so that noise is no mountain. Flat is a flat middle line.
+pub(super) fn small(columns: &[Column], least: u32) -> String {
+    let (low, high) = columns.iter().flatten().fold((u32::MAX, 0), |(low, high), column| (low.min(column.0), high.max(column.1)));
+    let spread = high.saturating_sub(low);
+    let margin = u64::from(least.saturating_sub(spread) / 2);
+    let level = |max: u32| 1 + share(u64::from(max.saturating_sub(low)) + margin, spread.max(least).into(), 7);
+    let glyph = |column: &Column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(level(max))]);
+    columns.iter().map(glyph).collect()
+}
+
+/// A history of one row on a scale that is given: a measured zero is the lowest glyph, a gap is none.
+pub(super) fn small_on(columns: &[Column], scale: Scale) -> String {
+    columns.iter().map(|column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(scale.eighths(max, 1).max(1))])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::theme::Colors;
+
+    fn drawn(columns: &[Column], rows: u16) -> Vec<String> {
+        let width = u16::try_from(columns.len()).expect("small");
+        let area = Rect::new(0, 0, width, rows);
+        let mut buffer = Buffer::empty(area);
+        draw_columns(&mut buffer, area, columns, Scale { base: 0, top: 8 * u32::from(rows) }, &Theme::new(Colors::Never, false));
+        buffer.content.chunks(usize::from(width)).map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect()).collect()
+    }
+
+    #[test]
+    fn solid_is_the_lowest_and_a_spike_is_a_tower() {
+        let columns = [Some((12, 12)), Some((12, 24)), None, Some((8, 8)), Some((0, 0))];
+        assert_eq!(drawn(&columns, 3), [" ░   ", "▄▄   ", "██ █ "]);
+    }
+
+    #[test]
+    fn two_rows_show_the_highest_alone() {
+        assert_eq!(drawn(&[Some((4, 12)), Some((4, 4))], 2), ["▄ ", "█▄"]);
+    }
+
+    #[test]
+    fn flat_is_a_middle_line_and_noise_is_flat() {
+        assert_eq!(small(&[Some((100, 100)), Some((100, 101)), None], 70), "▅▅ ");
+        assert_eq!(small(&[Some((0, 0)), Some((100, 100))], 20), "▁█");
+    }
+}

@@ -1,0 +1,180 @@
+//! Many devices, a row each: down a column the odd one shows itself, because bars and histories share their scales.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::bar;
+use super::figures::{Change, UNKNOWN};
+use super::gpu::{absence, peak_at, tall_peak};
+use super::graph::draw_columns;
+use super::layout::List;
+use super::past::{Past, axis_label, memory_scale, total_of};
+use super::pen::{Pen, width_of};
+use super::telemetry;
+use super::theme::{Role, Theme};
+use crate::app::App;
+use crate::model::DeviceMemory;
+use crate::monitor::GpuRow;
+
+/// Which columns there are, and their widths. Those without cells are given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Columns {
+    gpu: u16,
+    free: u16,
+    bar: u16,
+    used: u16,
+    percent: u16,
+    history: u16,
+    trend: u16,
+    util: u16,
+    degrees: u16,
+    power: u16,
+}
+
+impl Columns {
+    /// Power and degrees go first, then the history, what is used, and utilization; at last the trend is an arrow.
+    fn new(width: u16, label: u16) -> Self {
+        let gpu = label.max(if width < 60 { 1 } else { 3 });
+        let mut columns = Self { gpu, free: if (36..60).contains(&width) { 10 } else { 6 }, percent: 5, trend: 2, ..Self::default() };
+        if width >= 60 {
+            columns.trend = 13;
+        }
+        if width >= 98 {
+            columns = Self { used: 8, history: 15, util: 6, ..columns };
+        }
+        if width >= 150 {
+            columns = Self { free: 8, history: 40, trend: 24, degrees: 6, power: 11, ..columns };
+        }
+        let gaps = 2 + 2 + 2 * u16::from(columns.history > 0) + if width < 60 { 0 } else { 1 };
+        let rest = columns.gpu + columns.free + columns.used + columns.percent + columns.trend + columns.util + columns.degrees + columns.power;
+        let history = if columns.history > 0 { columns.history + 2 } else { 0 };
+        Self { bar: width.saturating_sub(rest + history + gaps), ..columns }
+    }
+}
+
+/// Draws the rows, and the names of their columns.
+pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: Past, theme: &Theme) {
+    let gpus = app.picture().monitor().gpus();
+    let label = gpus.iter().map(|row| row.label.len()).max().unwrap_or(1);
+    let columns = Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX));
+    if let Some(head) = list.head {
+        draw_head(buffer, head, &columns, app, past, theme);
+    }
+    for n in 0..list.count {
+        draw_row(buffer, list.row(n), list.first + n, &columns, app, past, theme);
+    }
+    if let Some(more) = list.more {
+        draw_more(buffer, more, list, gpus, theme);
+    }
+}
+
+fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past: Past, theme: &Theme) {
+    let label = theme.style(Role::Label);
+    let mut pen = Pen::new(buffer, area);
+    pen.left("GPU", columns.gpu, label).right("FREE", columns.free, label).skip(2);
+    pen.left("WHO HOLDS IT", columns.bar, label).right("USED", columns.used, label).right("%", columns.percent, label).skip(1);
+    if columns.history > 0 {
+        pen.skip(1);
+        let mut title = format!("LAST {} MIN", past.minutes);
+        let monitor = app.picture().monitor();
+        let mut scales = monitor.gpus().iter().filter(|row| row.memory.is_value()).map(|row| memory_scale(monitor, past, row));
+        if let Some(scale) = scales.next().filter(|first| columns.history >= 30 && scales.all(|scale| scale == *first)) {
+            title = format!("{title}  {}–{} GiB", axis_label(scale.base), axis_label(scale.top));
+        }
+        pen.left(&title, columns.history + 2, label).skip(1);
+    }
+    pen.skip(1).left("TREND", columns.trend, label).right("UTIL", columns.util, label);
+    pen.right("°C", columns.degrees, label).right("POWER", columns.power, label);
+}
+
+fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app: &App, past: Past, theme: &Theme) {
+    let picture = app.picture();
+    let Some(row) = picture.monitor().gpus().get(gpu) else { return };
+    let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
+    let memory = row.memory.value();
+    let narrow = area.width < 60;
+    let free = memory.map_or_else(|| UNKNOWN.to_owned(), |memory| memory.free().to_string());
+    let mut pen = Pen::new(buffer, area);
+    // Without a head the figure says itself what it is.
+    let caption = if narrow && columns.free >= 10 { " free" } else { "" };
+    pen.left(&row.label, columns.gpu, text).right(&free, columns.free - width_of(caption), figure).put(caption, label);
+    if narrow {
+        pen.skip(1);
+    } else {
+        pen.skip(2);
+    }
+    let bar_at = Rect { x: area.right() - pen.room(), width: columns.bar.min(pen.room()), height: 1, ..area };
+    pen.skip(columns.bar);
+    pen.right(&memory.map_or_else(String::new, |memory| memory.taken().to_string()), columns.used, label);
+    let percent = memory.and_then(|memory| memory.taken().percent_of(memory.room())).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
+    let percent = if narrow { format!("{percent} %") } else { percent };
+    pen.right(&percent, columns.percent, label).skip(1);
+    let history_at = Rect { x: area.right() - pen.room(), width: (columns.history + 2).min(pen.room()), ..area };
+    if columns.history > 0 {
+        pen.skip(columns.history + 2).skip(2);
+    } else if !narrow {
+        pen.skip(1);
+    }
+    let change = Change::new(&row.bytes_per_minute(), total_of(row));
+    let style = if change.moves { figure } else { label };
+    if narrow {
+        pen.glyph(change.arrow, style);
+    } else {
+        pen.left(&change.long(), columns.trend, style);
+    }
+    let utilization = format!("{} %", telemetry::utilization(row));
+    pen.right(&utilization, columns.util, label).right(&telemetry::degrees(row), columns.degrees, label);
+    pen.right(&format!("{} W", telemetry::watts_of_limit(row)), columns.power, label);
+    let unnamed = draw_bar(buffer, bar_at, app, gpu, row, theme);
+    if columns.history > 0 {
+        draw_history(buffer, history_at, app, row, past, theme);
+    }
+    if area.height > 1 {
+        let below = Rect { y: area.y + 1, height: 1, x: bar_at.x + 1, width: bar_at.width.saturating_sub(1) };
+        draw_below(buffer, below, app, row, &unnamed, theme);
+    }
+}
+
+fn draw_bar(buffer: &mut Buffer, area: Rect, app: &App, gpu: usize, row: &GpuRow, theme: &Theme) -> Vec<String> {
+    let unnamed = bar::draw(buffer, area, app.picture(), gpu, false, theme);
+    if let Some((words, style)) = absence(app, row, theme) {
+        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
+        Pen::new(buffer, inside).put(words.trim_start_matches("— GiB free   "), style);
+    }
+    unnamed
+}
+
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: Past, theme: &Theme) {
+    let ends = theme.style(Role::Label);
+    for y in area.top()..area.bottom() {
+        let line = Rect { y, height: 1, ..area };
+        Pen::new(buffer, line).glyph('▕', ends).skip(area.width.saturating_sub(2)).glyph('▏', ends);
+    }
+    let cells = area.width.saturating_sub(2);
+    let columns = past.columns(&row.history.seconds, cells).1;
+    let shown = u16::try_from(columns.len()).unwrap_or(cells);
+    let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
+    draw_columns(buffer, plot, &columns, memory_scale(app.picture().monitor(), past, row), theme);
+}
+
+/// Who the slices without a name are; else the peak, where it is not now; else nothing.
+fn draw_below(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, unnamed: &[String], theme: &Theme) {
+    let mut parts = unnamed.to_vec();
+    parts.extend(tall_peak(row).map(|peak| format!("peak {}", peak_at(peak, app))));
+    Pen::new(buffer, area).put(&parts.join(" · "), theme.style(Role::Label));
+}
+
+/// What is out of sight is at least counted, with the one that matters most.
+fn draw_more(buffer: &mut Buffer, area: Rect, list: &List, gpus: &[GpuRow], theme: &Theme) {
+    let (above, below) = (list.first, gpus.len().saturating_sub(list.first + list.count));
+    let hidden = gpus.iter().enumerate().filter(|(at, _)| *at < list.first || *at >= list.first + list.count);
+    let share = |memory: &DeviceMemory| memory.taken().percent_of(memory.room());
+    let fullest = hidden.filter_map(|(_, row)| row.memory.value().and_then(share)).max_by(|a, b| a.value().total_cmp(&b.value()));
+    let counts = match (above, below) {
+        (0, below) => format!("{below} more below"),
+        (above, 0) => format!("{above} more above"),
+        (above, below) => format!("{above} more above, {below} below"),
+    };
+    let fullest = fullest.map_or_else(String::new, |percent| format!(", fullest {percent} %"));
+    Pen::new(buffer, area).put(&format!("{counts}{fullest}"), theme.style(Role::Label));
+}

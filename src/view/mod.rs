@@ -1,0 +1,106 @@
+//! From the state to a frame: one file a region of the screen, and nothing here remembers, reads or decides anything.
+//!
+//! A frame is drawn anew each time, straight into the buffer, and builds only what is seen.
+
+mod ascii;
+mod bar;
+mod columns;
+mod figures;
+mod footer;
+mod gpu;
+mod graph;
+mod header;
+mod held;
+mod help;
+mod layout;
+mod list;
+mod message;
+mod past;
+mod pen;
+mod selected;
+mod slices;
+mod table;
+mod telemetry;
+mod theme;
+
+pub use theme::{Colors, Role, Theme};
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::app::{App, Screen, Shown};
+use layout::{Gpus, Regions, Shape, regions};
+use past::Past;
+
+/// Draws one frame, and says which rows of the table were in it.
+pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    let shown = match app.screen() {
+        Screen::Dashboard => dashboard(buffer, area, app, theme),
+        Screen::Help => {
+            help(buffer, area, app, theme);
+            Shown::default()
+        }
+    };
+    if theme.is_ascii() {
+        ascii::translate(buffer);
+    }
+    shown
+}
+
+fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown {
+    let picture = app.picture();
+    let gpus = picture.monitor().gpus();
+    let focus = app.selected().and_then(|at| picture.rows().get(at)).map_or(0, |row| row.gpu);
+    let regions = regions(area, &Shape { gpus: gpus.len(), focus, rows: picture.rows().len() });
+    frame_of(buffer, &regions, app, theme);
+    if gpus.is_empty() {
+        message::draw(buffer, regions.table, app, theme);
+        return Shown::default();
+    }
+    let past = Past::of(picture.monitor());
+    match &regions.gpus {
+        Gpus::Blocks(blocks) => {
+            for gpu in 0..gpus.len() {
+                gpu::draw(buffer, &blocks.block(gpu), blocks.telemetry, app, gpu, past, theme);
+            }
+        }
+        Gpus::List(list) => list::draw(buffer, list, app, past, theme),
+    }
+    if let Some(area) = regions.held {
+        held::draw(buffer, area, picture, theme);
+    }
+    if picture.rows().is_empty() {
+        message::draw(buffer, regions.table, app, theme);
+    }
+    let shown = table::draw(buffer, regions.table, app, past, theme);
+    if let Some(area) = regions.selected {
+        selected::draw(buffer, area, app, past, theme);
+    }
+    shown
+}
+
+/// What surrounds the picture: the two lines at the top and the keys.
+fn frame_of(buffer: &mut Buffer, regions: &Regions, app: &App, theme: &Theme) {
+    match regions.notice {
+        Some(notice) => {
+            header::draw(buffer, regions.header, app, theme);
+            header::draw_notice(buffer, notice, app, theme);
+        }
+        None => header::draw_small(buffer, regions.header, app, theme),
+    }
+    if let Some(keys) = regions.keys {
+        footer::draw(buffer, keys, app, theme);
+    }
+}
+
+fn help(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let regions = regions(area, &Shape::default());
+    frame_of(buffer, &regions, app, theme);
+    let top = regions.notice.unwrap_or(regions.header).bottom() + u16::from(regions.notice.is_some());
+    let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
+    let inside = Rect { y: top, height: bottom.saturating_sub(top), ..regions.header };
+    help::draw(buffer, inside, app, theme);
+}

@@ -1,0 +1,99 @@
+//! The row under the cursor in full, and its history where there is room for it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::graph::{Graph, Scale};
+use super::past::{Past, base, total_of};
+use super::pen::{Pen, cut, width_of};
+use super::theme::{Role, Theme};
+use crate::app::{App, Holder, TableRow};
+use crate::history::ProcessHistory;
+use crate::model::{Bytes, ProcessFacts};
+use crate::monitor::ProcessRow;
+
+/// Draws two lines, and below them the history.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: Past, theme: &Theme) {
+    let picture = app.picture();
+    let Some(row) = app.selected().and_then(|at| picture.rows().get(at)) else { return };
+    let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
+    let Some(process) = picture.process(row) else {
+        draw_ownerless(buffer, area, second, row, theme);
+        return;
+    };
+    draw_command(buffer, area, process, theme);
+    let label = theme.style(Role::Label);
+    Pen::new(buffer, second).put("made of: not known", label);
+    if area.height > 2 {
+        let graph = Rect { y: area.y + 2, height: area.height - 2, ..area };
+        draw_history(buffer, graph, app, row, process, past, theme);
+    }
+}
+
+/// PID and command, and at the right end what the process belongs to. The command gives way.
+fn draw_command(buffer: &mut Buffer, area: Rect, process: &ProcessRow, theme: &Theme) {
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let context = context(&process.facts);
+    let mut pen = Pen::new(buffer, area);
+    pen.put(&process.facts.key.pid.to_string(), theme.style(Role::Figure)).skip(2);
+    let command = command(&process.facts);
+    let reserved = if context.is_empty() { 0 } else { (width_of(&context) + 3).min(pen.room() / 2) };
+    pen.put(&cut(&command, pen.room() - reserved), text).skip(3);
+    let room = pen.room();
+    pen.put(&cut(&context, room), label);
+}
+
+/// The command line as it was typed, as far as it is known.
+fn command(facts: &ProcessFacts) -> String {
+    if facts.cmdline.is_empty() {
+        return facts.what_full.to_string();
+    }
+    let words: Vec<&str> = facts.cmdline.iter().map(crate::model::SafeText::as_str).collect();
+    words.join(" ")
+}
+
+fn context(facts: &ProcessFacts) -> String {
+    let rank = facts.rank.map(|rank| match rank.world {
+        Some(world) => format!("rank {} of {world}", rank.rank),
+        None => format!("rank {}", rank.rank),
+    });
+    let container = facts.container.as_ref().map(|name| format!("container {name}"));
+    let parts: Vec<String> = facts.job.iter().map(ToString::to_string).chain(rank).chain(container).collect();
+    parts.join(" · ")
+}
+
+fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow, theme: &Theme) {
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let bytes = row.bytes.unwrap_or(Bytes::ZERO);
+    let (what, why) = match row.holder {
+        Holder::Untracked { count } => (
+            format!("{count} processes with {bytes} GiB together"),
+            "more processes than are followed one by one: the largest are, the others are added up",
+        ),
+        _ => (
+            format!("{bytes} GiB in use that no listed process owns"),
+            "managed memory, a process that is ending, or one that the driver lists to nobody here",
+        ),
+    };
+    Pen::new(buffer, first).put(&what, text);
+    Pen::new(buffer, second).put(why, label);
+}
+
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, past: Past, theme: &Theme) {
+    let tier = if past.minutes <= 2 { &process.history.seconds } else { &process.history.hour };
+    let cells = area.width.saturating_sub(Graph::indent(area) + 1);
+    let (column_ms, columns) = past.columns(tier, cells);
+    let gpu = app.picture().monitor().gpus().get(row.gpu);
+    let scale = scale(&columns, gpu.map_or(Bytes::ZERO, total_of));
+    let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
+    let labels = (label(scale.top), label(scale.base));
+    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, &labels.1), mark: None }.draw(buffer, area, theme);
+}
+
+/// The card is the ceiling: how much of it the process has is the question.
+fn scale(columns: &[crate::history::Column], total: Bytes) -> Scale {
+    let unit = ProcessHistory::bytes(1).0;
+    let top = u32::try_from(total.0 / unit).unwrap_or(u32::MAX).max(1);
+    let lowest = columns.iter().flatten().map(|(min, _)| *min).min().unwrap_or(0);
+    Scale { base: base(lowest, top, u32::try_from(Bytes::GIB / unit).unwrap_or(1)), top }
+}

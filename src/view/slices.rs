@@ -1,0 +1,189 @@
+//! What a bar is made of: who takes how many of its cells, and what can be written inside.
+
+use crate::app::{Holder, Hue, Picture, TableRow};
+use crate::model::{Bytes, DeviceMemory, Ledger, Reading};
+use crate::monitor::GpuRow;
+
+use super::figures::share;
+
+/// What a slice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// A process, or the small ones that share a letter; `alternate` tells it from a neighbour of the same hue.
+    Held { hue: Hue, alternate: bool, letter: char },
+    /// Memory without an owner, or whose owners are not told.
+    Ownerless,
+    /// What is free.
+    Free,
+    /// The driver's reserve.
+    Driver,
+}
+
+/// One slice, from left to right.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    pub(super) bytes: Bytes,
+    pub(super) look: Look,
+    /// What can be written inside, the longest first; the last is the letter alone.
+    pub(super) labels: Vec<String>,
+    /// Its cells.
+    pub(super) cells: u16,
+}
+
+impl Slice {
+    fn new(bytes: Bytes, look: Look, labels: Vec<String>) -> Self {
+        Self { bytes, look, labels, cells: 0 }
+    }
+
+    /// Whether it must be seen however small it is.
+    fn must_show(&self) -> bool {
+        self.look != Look::Free
+    }
+}
+
+/// The slices of one device's bar over `cells` cells.
+pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells: u16) -> Vec<Slice> {
+    let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
+    let mut slices = holders(picture, gpu);
+    alternate(&mut slices);
+    let ledger = &row.ledger;
+    if memory.host() > Bytes::ZERO {
+        let labels = vec![format!("host {}", memory.host()), "host".to_owned()];
+        slices.push(Slice::new(memory.host(), Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
+    }
+    if let Some(bytes) = untold(row, ledger, memory) {
+        slices.push(Slice::new(bytes, Look::Ownerless, vec![format!("? holders unknown {bytes}"), format!("? {bytes}"), "?".to_owned()]));
+    }
+    slices.push(Slice::new(memory.free(), Look::Free, vec![format!("free {}", memory.free())]));
+    if let Some(driver) = memory.driver().filter(|bytes| *bytes > Bytes::ZERO) {
+        slices.push(Slice::new(driver, Look::Driver, Vec::new()));
+    }
+    // The noise of a clean card belongs to nobody and is too thin to be seen: the largest slice takes it along.
+    let noise = memory.total().saturating_sub(slices.iter().map(|slice| slice.bytes).sum());
+    let sizes: Vec<(u64, bool)> =
+        slices.iter().enumerate().map(|(at, slice)| (slice.bytes.0 + if at == 0 { noise.0 } else { 0 }, slice.must_show())).collect();
+    for (slice, cells) in slices.iter_mut().zip(apportion(&sizes, cells)) {
+        slice.cells = cells;
+    }
+    slices
+}
+
+/// Used memory of which nobody can say whose it is, because a list or a process's figure is absent.
+fn untold(row: &GpuRow, ledger: &Reading<Ledger>, memory: &DeviceMemory) -> Option<Bytes> {
+    let ledger = ledger.value()?;
+    let told = if row.list.is_value() { ledger.processes } else { Bytes::ZERO };
+    ledger.unattributed.is_none().then(|| memory.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
+}
+
+/// The rows of the table that hold something, those with a shared letter together.
+fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
+    let mut slices: Vec<Slice> = Vec::new();
+    let mut small: Option<(Bytes, u32)> = None;
+    let mut first_small: Option<Slice> = None;
+    let mut nobody = Vec::new();
+    for row in picture.rows_of(gpu) {
+        let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
+        match row.holder {
+            Holder::Process { tag, hue, .. } => {
+                let slice = Slice::new(bytes, Look::Held { hue, alternate: false, letter: tag.letter }, process_labels(picture, row, tag.letter, bytes));
+                if tag.shared {
+                    let (sum, count) = small.unwrap_or_default();
+                    small = Some((sum + bytes, count + 1));
+                    first_small.get_or_insert(slice);
+                } else {
+                    slices.push(slice);
+                }
+            }
+            Holder::Nobody => nobody.push(Slice::new(bytes, Look::Ownerless, vec![format!("? no owner {bytes}"), format!("? {bytes}"), "?".to_owned()])),
+            Holder::Untracked { count } => {
+                let look = Look::Held { hue: Hue::Unseen, alternate: false, letter: '+' };
+                nobody.push(Slice::new(bytes, look, vec![format!("+ {count} more {bytes}"), format!("+ {bytes}"), "+".to_owned()]));
+            }
+        }
+    }
+    if let (Some((sum, count)), Some(mut slice)) = (small, first_small) {
+        if let (2.., Look::Held { letter, .. }) = (count, slice.look) {
+            slice.labels = vec![format!("{letter} {count} small {sum}"), format!("{letter} {sum}"), letter.to_string()];
+        }
+        slice.bytes = sum;
+        slices.push(slice);
+    }
+    slices.extend(nobody);
+    slices
+}
+
+/// Name, then user, then figure are given up. Where one user has all, the user is not said.
+fn process_labels(picture: &Picture, row: &TableRow, letter: char, bytes: Bytes) -> Vec<String> {
+    let mut labels = Vec::with_capacity(4);
+    if let Some(process) = picture.process(row) {
+        let facts = &process.facts;
+        let rank = facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map_or_else(String::new, |rank| format!("rank {} · ", rank.rank));
+        match &facts.user {
+            Some(user) if !picture.is_by_process() => {
+                labels.push(format!("{letter} {user} {rank}{} {bytes}", facts.what));
+                labels.push(format!("{letter} {user} {bytes}"));
+            }
+            _ => labels.push(format!("{letter} {rank}{} {bytes}", facts.what)),
+        }
+    }
+    labels.push(format!("{letter} {bytes}"));
+    labels.push(letter.to_string());
+    labels
+}
+
+/// Every second of several neighbours with one hue gets the other look.
+fn alternate(slices: &mut [Slice]) {
+    let mut before: Option<(Hue, bool)> = None;
+    for slice in slices {
+        if let Look::Held { hue, alternate, .. } = &mut slice.look {
+            *alternate = before.is_some_and(|(other, flag)| other == *hue && !flag);
+            before = Some((*hue, *alternate));
+        } else {
+            before = None;
+        }
+    }
+}
+
+/// Cells for sizes in their order. A cell is the same number of bytes along the whole bar; what must be seen and would
+/// vanish gets one cell of the longest.
+fn apportion(sizes: &[(u64, bool)], cells: u16) -> Vec<u16> {
+    let whole = sizes.iter().fold(0_u64, |sum, (bytes, _)| sum.saturating_add(*bytes));
+    let (mut sum, mut end) = (0_u64, 0);
+    let mut given: Vec<u16> = Vec::with_capacity(sizes.len());
+    for (bytes, _) in sizes {
+        sum = sum.saturating_add(*bytes);
+        let next = share(sum, whole, cells);
+        given.push(next - end);
+        end = next;
+    }
+    for at in 0..sizes.len() {
+        if given[at] > 0 || !sizes[at].1 {
+            continue;
+        }
+        let Some(longest) = (0..given.len()).max_by_key(|at| given[*at]).filter(|at| given[*at] > 1) else { break };
+        given[longest] -= 1;
+        given[at] = 1;
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_thin_are_seen_and_the_rest_is_to_scale() {
+        assert_eq!(apportion(&[(50, true), (1, true), (48, false), (1, true)], 20), [9, 1, 9, 1]);
+        assert_eq!(apportion(&[(970, true), (1, true), (1, true), (28, false)], 10), [8, 1, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_cells_add_up(sizes in proptest::collection::vec((0..1_u64 << 40, any::<bool>()), 1..40), cells in 0..300_u16) {
+            let given = apportion(&sizes, cells);
+            let whole: u64 = sizes.iter().map(|(bytes, _)| bytes).sum();
+            prop_assert_eq!(given.iter().sum::<u16>(), if whole == 0 { 0 } else { cells });
+        }
+    }
+}

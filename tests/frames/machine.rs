@@ -1,0 +1,263 @@
+//! Machines made by hand: what each holds is a function of the second, and the records follow from that.
+
+use std::sync::Arc;
+
+use vramtop::model::{
+    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost, ProcessFacts,
+    ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, UtilizationPercent, Visibility,
+};
+
+/// 12:08:18 in a zone an hour ahead of UTC, on 30 November 2026: the end of every story told here.
+pub const END: Moment = Moment { unix_ms: 1_796_036_898_000 };
+/// How long the stories are.
+pub const SECONDS: u64 = 900;
+
+/// GiB by the second.
+pub type Amount = fn(u64) -> f64;
+
+pub fn gib(amount: f64) -> Bytes {
+    Bytes((amount * Bytes::GIB as f64) as u64)
+}
+
+/// A card and what its telemetry says.
+pub struct Card {
+    pub name: &'static str,
+    pub total: u64,
+    /// `None`: the driver does not tell its reserve apart (memory v1).
+    pub reserve: Option<u64>,
+    /// Memory without an owner.
+    pub ownerless: Amount,
+    /// A short spike: its second, and the whole of used.
+    pub spike: Option<(u64, f64)>,
+    pub util: fn(u64) -> u32,
+    pub bus: fn(u64) -> u32,
+    pub watts: fn(u64) -> u32,
+    pub limit: u32,
+    pub celsius: u32,
+    pub mhz: u32,
+    pub fan: Option<u32>,
+    pub state: GpuState,
+    /// Why its memory cannot be read, if so.
+    pub refused: Option<&'static str>,
+    /// Why its process list cannot be read, if so.
+    pub unlisted: Option<&'static str>,
+    pub untracked: (u32, f64),
+}
+
+impl Card {
+    pub fn new(name: &'static str, total: u64, reserve: u64) -> Self {
+        Self {
+            name,
+            total,
+            reserve: Some(reserve),
+            ownerless: |_| 0.02,
+            spike: None,
+            util: |_| 0,
+            bus: |_| 0,
+            watts: |_| 80,
+            limit: 700,
+            celsius: 40,
+            mhz: 1980,
+            fan: None,
+            state: GpuState::Present,
+            refused: None,
+            unlisted: None,
+            untracked: (0, 0.0),
+        }
+    }
+
+    pub fn h200() -> Self {
+        Self::new("NVIDIA H200", 150_754_820_096, 644_939_776)
+    }
+
+    pub fn h100() -> Self {
+        Self::new("NVIDIA H100 80GB HBM3", 85_520_809_984, 585_105_408)
+    }
+}
+
+/// A process on a card.
+pub struct Holder {
+    pub gpu: usize,
+    pub pid: u32,
+    pub user: Option<&'static str>,
+    pub mine: bool,
+    pub what: &'static str,
+    pub full: &'static str,
+    pub command: &'static str,
+    /// `None`: the driver does not say.
+    pub held: Option<Amount>,
+    /// From the first second to the last in which it is listed.
+    pub life: (u64, u64),
+    pub kind: Kind,
+    pub sm: Option<u32>,
+    pub cpu: u32,
+    pub rss: f64,
+    /// Age in minutes at the end.
+    pub age: u64,
+    pub rank: Option<Rank>,
+    pub job: Option<&'static str>,
+}
+
+impl Holder {
+    pub fn new(gpu: usize, pid: u32, user: &'static str, what: &'static str, held: Amount) -> Self {
+        Self {
+            gpu,
+            pid,
+            user: Some(user),
+            mine: false,
+            what,
+            full: what,
+            command: what,
+            held: Some(held),
+            life: (0, u64::MAX),
+            kind: Kind { compute: true, ..Kind::default() },
+            sm: Some(0),
+            cpu: 0,
+            rss: 1.0,
+            age: 60,
+            rank: None,
+            job: None,
+        }
+    }
+
+    fn facts(&self) -> ProcessFacts {
+        if self.user.is_none() {
+            return ProcessFacts::unseen(self.pid);
+        }
+        ProcessFacts {
+            key: ProcessKey { pid: self.pid, start_ticks: Some(u64::from(self.pid) * 7) },
+            visibility: Visibility::Here,
+            user: self.user.map(SafeText::new),
+            mine: self.mine,
+            what: self.what.into(),
+            what_full: self.full.into(),
+            cmdline: self.command.split(' ').map(SafeText::new).collect(),
+            container: None,
+            job: self.job.map(SafeText::new),
+            rank: self.rank,
+            started: Some(END.minus_ms(self.age * 60_000)),
+        }
+    }
+}
+
+/// A machine and its story.
+pub struct Machine {
+    pub host: &'static str,
+    pub hz: u32,
+    pub own: u32,
+    pub cards: Vec<Card>,
+    pub holders: Vec<Holder>,
+}
+
+impl Machine {
+    pub fn header(&self) -> Record {
+        let gpus = self.cards.iter().enumerate().map(|(at, card)| {
+            Arc::new(GpuFacts {
+                id: id(at),
+                index: u32::try_from(at).ok(),
+                instance: None,
+                parent: None,
+                pci: None,
+                name: card.name.into(),
+                total: Reading::Value(Bytes(card.total)),
+                shared_with_host: false,
+                power_limit_mw: Reading::Value(card.limit * 1000),
+                max_sm_mhz: Reading::Value(1980),
+                max_memory_mhz: Reading::NOT_SUPPORTED,
+                bar1_total: Reading::NOT_SUPPORTED,
+                mig: Reading::NOT_SUPPORTED,
+            })
+        });
+        Record::Header(Arc::new(Header {
+            time: END.minus_ms(SECONDS * 1000),
+            version: "0.1.0".into(),
+            host: self.host.into(),
+            driver: Some("580.159.04".into()),
+            cuda: Some("13.0".into()),
+            interval_ms: 1000,
+            memory_hz: self.hz,
+            gpus: gpus.collect(),
+        }))
+    }
+
+    /// The step that ends at this second.
+    pub fn sample(&self, second: u64) -> Record {
+        let processes: Vec<ProcessSample> = self.holders.iter().filter(|h| (h.life.0..=h.life.1).contains(&second)).map(|h| process(h, second)).collect();
+        let gpus = self.cards.iter().enumerate().map(|(at, card)| self.gpu(at, card, &processes, second));
+        Record::Sample(Box::new(Sample {
+            time: END.minus_ms(SECONDS.saturating_sub(second) * 1000),
+            elapsed_ms: second * 1000,
+            gpus: gpus.collect(),
+            processes: processes.clone(),
+            faults: Vec::new(),
+            own: OwnCost { cpu_permille: self.own, ..OwnCost::default() },
+        }))
+    }
+
+    fn gpu(&self, at: usize, card: &Card, processes: &[ProcessSample], second: u64) -> GpuSample {
+        let held: Bytes = processes.iter().filter(|p| p.gpu == at).filter_map(|p| p.memory.get()).sum();
+        let untracked = gib(card.untracked.1);
+        let used = held + gib((card.ownerless)(second)) + untracked;
+        let free = card.total.saturating_sub(used.0 + card.reserve.unwrap_or(0));
+        let present = card.state == GpuState::Present;
+        let memory = match card.refused {
+            Some(reason) => Reading::failed(reason),
+            None if present => DeviceMemory::new(card.total, used.0, free, card.reserve),
+            None => Reading::failed("GPU is lost"),
+        };
+        let mut lane = Lane::default();
+        if memory.is_value() {
+            lane.push(LanePoint { at_ms: second * 1000 - 999, used: Some(used) });
+            if let Some((_, height)) = card.spike.filter(|(when, _)| *when == second) {
+                lane.push(LanePoint { at_ms: second * 1000 - 500, used: Some(gib(height)) });
+                lane.push(LanePoint { at_ms: second * 1000 - 450, used: Some(used) });
+            }
+        }
+        let mut telemetry = Telemetry::absent(&vramtop::model::Absence::NotSupported);
+        if present {
+            telemetry.gpu = percent((card.util)(second));
+            telemetry.bus = percent((card.bus)(second));
+            telemetry.power_mw = Reading::Value((card.watts)(second) * 1000);
+            telemetry.temperature_c = Reading::Value(card.celsius);
+            telemetry.sm_mhz = Reading::Value(card.mhz);
+            telemetry.pstate = Reading::Value(0);
+            telemetry.fan_percent = card.fan.map_or(Reading::NOT_SUPPORTED, Reading::Value);
+        }
+        let processes = match card.unlisted {
+            Some(reason) => Reading::failed(reason),
+            None if present => Reading::Value(ListState::Fresh),
+            None => Reading::failed("GPU is lost"),
+        };
+        GpuSample { id: id(at), state: card.state.clone(), memory, lane, processes, untracked: (card.untracked.0, untracked), telemetry }
+    }
+
+    /// The whole story.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        std::iter::once(self.header()).chain((1..=SECONDS).map(|second| self.sample(second)))
+    }
+}
+
+fn id(at: usize) -> GpuId {
+    GpuId::new(&format!("GPU-{at:08}"))
+}
+
+fn percent(value: u32) -> Reading<UtilizationPercent> {
+    UtilizationPercent::new(value).map_or(Reading::NOT_SUPPORTED, Reading::Value)
+}
+
+fn process(holder: &Holder, second: u64) -> ProcessSample {
+    let here = holder.user.is_some();
+    ProcessSample {
+        gpu: holder.gpu,
+        facts: Arc::new(holder.facts()),
+        kind: holder.kind,
+        memory: holder.held.map_or(Reading::NOT_SUPPORTED, |held| Reading::Value(gib(held(second)))),
+        range: None,
+        sm_percent: holder.sm.map_or(Reading::NOT_SUPPORTED, percent),
+        host: if here {
+            Reading::Value(HostReading { cpu_permille: Some(holder.cpu * 10), rss: gib(holder.rss), state: RunState('R') })
+        } else {
+            Reading::Absent(vramtop::model::Absence::NotPermitted)
+        },
+    }
+}

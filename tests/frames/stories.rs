@@ -1,0 +1,112 @@
+//! The machines of the design's screens.
+
+use vramtop::model::{Kind, Rank};
+
+use super::machine::{Card, Holder, Machine, SECONDS};
+
+const GRAPHICS: Kind = Kind { compute: false, graphics: true, mps: false };
+
+/// Saw teeth of `height` GiB, one in so many seconds.
+fn saw(second: u64, period: u64, height: f64) -> f64 {
+    (second % period) as f64 / period as f64 * height
+}
+
+/// Noise between 0 and 1 that is the same in every run.
+fn noise(second: u64) -> f64 {
+    (second.wrapping_mul(2_654_435_761) >> 7 & 0xff) as f64 / 255.0
+}
+
+fn jitter(second: u64, low: u32, high: u32) -> u32 {
+    low + (noise(second / 7) * f64::from(high - low)).round() as u32
+}
+
+/// Two H200s with six processes of three users, one of them not visible, and 6.1 GiB without an owner.
+pub fn two_h200() -> Machine {
+    let mut first = Card { util: |s| jitter(s, 94, 98), bus: |s| jitter(s, 38, 47), watts: |s| jitter(s, 560, 640), celsius: 61, ..Card::h200() };
+    first.spike = Some((282, 138.9));
+    let second = Card {
+        ownerless: |_| 6.1,
+        util: |s| jitter(s, 10, 52),
+        bus: |s| jitter(s, 4, 22),
+        watts: |s| jitter(s, 190, 270),
+        celsius: 47,
+        mhz: 1755,
+        ..Card::h200()
+    };
+    let mut train = Holder::new(0, 41877, "ann", "train.py", |s| 96.4 - 0.31 * (SECONDS - s) as f64 / 60.0);
+    train.mine = true;
+    (train.full, train.command) = ("train.py 7b.yaml", "python -u train.py --config configs/7b.yaml --bs 16");
+    (train.sm, train.cpu, train.rss, train.age, train.job) = (Some(97), 104, 21.3, 161, Some("slurm 48211.0"));
+    let mut probe = Holder::new(0, 40112, "bob", "probe.ipynb", |_| 18.2);
+    (probe.full, probe.rss, probe.age) = ("notebook probe.ipynb", 4.1, 363);
+    let mut eval = Holder::new(0, 39007, "cleo", "eval.py", |s| 8.1 + saw(s + 41, 68, 1.9));
+    (eval.sm, eval.cpu, eval.rss, eval.age) = (Some(12), 98, 6.0, 48);
+    let mut vllm = Holder::new(1, 38120, "cleo", "vllm Qwen3-32B", |_| 125.8);
+    (vllm.sm, vllm.cpu, vllm.rss, vllm.age) = (Some(31), 112, 9.8, 176);
+    let mut embed = Holder::new(1, 40990, "bob", "embed.py", |_| 3.1);
+    (embed.sm, embed.cpu, embed.rss, embed.age) = (Some(4), 61, 2.2, 72);
+    let mut unseen = Holder::new(1, 7745, "", "", |_| 1.2);
+    (unseen.user, unseen.sm) = (None, None);
+    Machine { host: "node7", hz: 20, own: 3, cards: vec![first, second], holders: vec![train, probe, eval, vllm, embed, unseen] }
+}
+
+/// A desktop: one RTX 4090 with two processes that compute and three that draw.
+pub fn desktop() -> Machine {
+    let mut card = Card::new("NVIDIA GeForce RTX 4090", 25_757_220_864, 482_344_960);
+    card = Card { util: |s| jitter(s, 90, 99), bus: |s| jitter(s, 50, 66), watts: |s| jitter(s, 380, 440), limit: 450, celsius: 74, mhz: 2610, ..card };
+    card.fan = Some(58);
+    let mut tune = Holder::new(0, 6204, "sam", "finetune.py", |s| 13.7 + saw(s + 170, 180, 3.4).min(3.1));
+    (tune.mine, tune.full, tune.command) = (true, "finetune.py --bs 8", "python finetune.py --bs 8");
+    (tune.sm, tune.cpu, tune.rss) = (Some(99), 101, 11.0);
+    let mut ollama = Holder::new(0, 2210, "sam", "ollama llama3.1:8b", |_| 5.0);
+    (ollama.mine, ollama.command) = (true, "ollama runner --model llama3.1:8b");
+    let mut xorg = Holder::new(0, 1711, "root", "Xorg", |_| 0.4);
+    xorg.kind = GRAPHICS;
+    let mut firefox = Holder::new(0, 3377, "sam", "firefox", |_| 0.3);
+    (firefox.kind, firefox.mine) = (GRAPHICS, true);
+    let mut shell = Holder::new(0, 1893, "sam", "gnome-shell", |_| 0.2);
+    (shell.kind, shell.mine) = (GRAPHICS, true);
+    Machine { host: "mimas", hz: 20, own: 2, cards: vec![card], holders: vec![tune, ollama, xorg, firefox, shell] }
+}
+
+/// Eight H100s: one job over all of them, whose rank 3 grows, and three neighbours.
+pub fn eight_h100() -> Machine {
+    let cards = (0..8).map(|at| {
+        let mut card = Card { util: |s| jitter(s, 96, 98), bus: |s| jitter(s, 40, 50), watts: |s| jitter(s, 640, 675), ..Card::h100() };
+        card.celsius = 59 + at % 5;
+        card.spike = (at == 7).then_some((500, 78.8));
+        card
+    });
+    let held: [super::machine::Amount; 8] = [
+        |s| 66.4 + saw(s + 69, 97, 2.4),
+        |s| 64.0 + saw(s + 69, 97, 2.2),
+        |s| 64.1 + saw(s + 69, 97, 2.2),
+        |s| 73.2 - 0.42 * (SECONDS - s) as f64 / 60.0 + saw(s + 69, 97, 2.2),
+        |s| 64.0 + saw(s + 69, 97, 2.2),
+        |s| 64.2 + saw(s + 69, 97, 2.2),
+        |s| 64.0 + saw(s + 69, 97, 2.2),
+        |s| 63.9 + saw(s + 69, 97, 2.2),
+    ];
+    let mut holders: Vec<Holder> = (0..8_u32)
+        .zip(held)
+        .map(|(rank, held)| {
+            let mut train = Holder::new(rank as usize, 9101 + rank, "ann", "train.py", held);
+            train.rank = Some(Rank { rank, world: Some(8), local: Some(rank) });
+            (train.mine, train.job, train.age, train.sm, train.cpu, train.rss) = (true, Some("slurm 48211.0"), 312, Some(98), 101, 38.2);
+            (train.full, train.command) = ("train.py --config 70b-fsdp.yaml --bs 4", "python -u train.py --config 70b-fsdp.yaml --bs 4");
+            train
+        })
+        .collect();
+    for rank in 1..8 {
+        let mut context = Holder::new(0, 9101 + rank, "ann", "train.py", |_| 0.5);
+        context.rank = Some(Rank { rank, world: Some(8), local: Some(rank) });
+        (context.mine, context.job, context.age, context.full) = (true, Some("slurm 48211.0"), 312, "train.py --config 70b-fsdp.yaml --bs 4");
+        holders.push(context);
+    }
+    let mut notebook = Holder::new(5, 30417, "dan", "eda.ipynb", |_| 4.1);
+    (notebook.full, notebook.age, notebook.rss) = ("notebook eda.ipynb", 567, 3.9);
+    let mut unseen = Holder::new(6, 2211, "", "", |_| 3.0);
+    (unseen.user, unseen.sm) = (None, None);
+    holders.extend([notebook, unseen]);
+    Machine { host: "gpu-12", hz: 20, own: 9, cards: cards.collect(), holders }
+}
