@@ -195,7 +195,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for line in ["vramtop -l 0", "vramtop -l nan", "vramtop -l", "vramtop --once -l 1", "vramtop -n 3", "vramtop -i 0 --visible", "vramtop -p x", "vramtop --format xml"] {
+        for line in [
+            "vramtop -l 0",
+            "vramtop -l nan",
+            "vramtop -l",
+            "vramtop --once -l 1",
+            "vramtop -n 3",
+            "vramtop -i 0 --visible",
+            "vramtop -p x",
+            "vramtop --format xml",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -6,9 +6,9 @@ use std::fs;
 use std::sync::Arc;
 
 use common::{Machine, samples, until_samples, with_named, with_scenario};
-use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Selection, Source, SourceEnd, SourceError};
+use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Selection, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
-use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample};
+use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked};
 use vramtop::monitor::Monitor;
 
 fn apply(records: &[Record]) -> Monitor {
@@ -121,10 +121,8 @@ fn a_lost_gpu_keeps_its_row_and_the_others_go_on() {
 fn a_reloaded_driver_is_picked_up_again() {
     with_named("a_reloaded_driver_is_picked_up_again", "reload", |machine| {
         let records = until_samples(&mut machine.source(), 6);
-        let versions: Vec<_> = records
-            .iter()
-            .filter_map(|r| if let Record::Header(h) = r { h.driver.as_ref().map(|v| v.as_str().to_owned()) } else { None })
-            .collect();
+        let versions: Vec<_> =
+            records.iter().filter_map(|r| if let Record::Header(h) = r { h.driver.as_ref().map(|v| v.as_str().to_owned()) } else { None }).collect();
         assert_eq!(versions, ["570.86.15", "580.82.07"]);
         assert!(records.iter().any(|r| matches!(r, Record::Event(e) if e.gpu.is_none() && matches!(e.kind, EventKind::Lost(_)))));
         let monitor = apply(&records);
@@ -246,5 +244,19 @@ fn an_idle_laptop_gpu_is_let_sleep() {
         laptop(machine, "active");
         let records = until_samples(&mut source, 2);
         assert_eq!(samples(&records)[1].gpus[0].state, GpuState::Present);
+    });
+}
+
+#[test]
+fn what_a_filter_leaves_out_stays_counted() {
+    let scenario = "[[gpu]]\nunattributed = '1GiB'\nprocess = [{ pid = 5000001, memory = '3GiB' }, { pid = 5000002, memory = '4GiB' }]\n";
+    with_scenario("what_a_filter_leaves_out_stays_counted", scenario, |machine| {
+        let wanted = Wanted { pids: vec![5_000_002], ..Wanted::default() };
+        let records = until_samples(&mut Only::new(machine.source(), wanted), 1);
+        let sample = samples(&records)[0];
+        assert_eq!(sample.processes.iter().map(|p| p.facts.key.pid).collect::<Vec<_>>(), [5_000_002]);
+        assert_eq!(sample.gpus[0].untracked, Untracked { count: 1, memory: Some(Bytes::gib(3)) });
+        let ledger = apply(&records).gpus()[0].ledger.get().expect("a ledger");
+        assert_eq!((ledger.processes, ledger.unattributed), (Bytes::gib(7), Some(Bytes::gib(1))));
     });
 }

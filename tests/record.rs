@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use vramtop::model::{
     Absence, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
     ListState, Moment, OwnCost, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Throttle,
-    UtilizationPercent, Visibility,
+    Untracked, UtilizationPercent, Visibility,
 };
 use vramtop::monitor::Monitor;
 use vramtop::record::{ReadError, Reader, Writer};
@@ -87,7 +87,7 @@ fn sample() -> Sample {
         memory: DeviceMemory::new(TOTAL, USED, FREE, Some(RESERVED)),
         lane,
         processes: Reading::Value(ListState::Fresh),
-        untracked: (0, Bytes::ZERO),
+        untracked: Untracked::default(),
         telemetry: Telemetry {
             gpu: percent(97),
             bus: percent(44),

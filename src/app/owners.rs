@@ -77,9 +77,6 @@ impl Owners {
                 self.hues.insert((*user).clone(), free.unwrap_or(Hue::Other(Hue::OTHERS - 1)));
             }
         }
-        self.list = order
-            .into_iter()
-            .map(|(user, (bytes, _))| Owner { user: user.cloned(), bytes, hue: self.hue(user) })
-            .collect();
+        self.list = order.into_iter().map(|(user, (bytes, _))| Owner { user: user.cloned(), bytes, hue: self.hue(user) }).collect();
     }
 }

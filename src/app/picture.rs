@@ -158,8 +158,9 @@ impl Picture {
             if let Some(bytes) = gpu.ledger.value().and_then(ownerless) {
                 self.rows.push(TableRow { id: id(false), gpu: at, bytes: Some(bytes), holder: Holder::Nobody });
             }
-            if let (count @ 1.., bytes) = gpu.untracked {
-                self.rows.push(TableRow { id: id(true), gpu: at, bytes: Some(bytes), holder: Holder::Untracked { count } });
+            if let Some(bytes) = gpu.untracked.share() {
+                let count = gpu.untracked.count;
+                self.rows.push(TableRow { id: id(true), gpu: at, bytes, holder: Holder::Untracked { count } });
             }
         }
         self.rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.gpu, a.pid()).cmp(&(b.gpu, b.pid()))));

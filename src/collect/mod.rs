@@ -7,6 +7,7 @@ pub mod host;
 mod lanes;
 mod live;
 pub mod nvml;
+mod only;
 mod poller;
 mod power;
 mod replay;
@@ -17,6 +18,7 @@ pub mod what;
 
 pub use clock::{Clock, SystemClock};
 pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource};
+pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use replay::{Playback, ReplayOptions, ReplaySource};
 pub use select::{Selection, SelectionError};
@@ -48,7 +50,9 @@ pub enum SourceError {
     #[error(transparent)]
     Driver(#[from] nvml::OpenError),
     /// The driver answers and has no GPU.
-    #[error("the NVIDIA driver answers, but it has no GPU.\nIs one passed to this machine or container (lspci, docker --gpus all)? Without one: vramtop demo")]
+    #[error(
+        "the NVIDIA driver answers, but it has no GPU.\nIs one passed to this machine or container (lspci, docker --gpus all)? Without one: vramtop demo"
+    )]
     NoGpu,
     /// There are GPUs and not one of them could be opened.
     #[error("no GPU could be opened: {0}\nThe driver knows them; see dmesg for NVRM and Xid lines, and whether this user may open /dev/nvidia*")]

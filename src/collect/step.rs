@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::nvml::{Condition, Device, Listed};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry,
+    Untracked, UtilizationPercent,
 };
 
 /// Memory of the machine, for devices without any of their own: total and available.
@@ -203,7 +204,7 @@ impl GpuStep {
     }
 
     /// Ends the step. `began_ms` is when it began: an older list is marked.
-    pub(super) fn finish(&mut self, began_ms: u64, untracked: (u32, Bytes), faults: &mut Vec<Fault>) -> GpuSample {
+    pub(super) fn finish(&mut self, began_ms: u64, untracked: Untracked, faults: &mut Vec<Fault>) -> GpuSample {
         self.device.take_faults(faults);
         self.ranges.clear();
         let next = self.lane.next_step();

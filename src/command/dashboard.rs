@@ -14,7 +14,7 @@ use super::terminal::READER;
 use super::{once, stdout_is_terminal};
 use crate::app::{App, Mode, Setup};
 use crate::cli::{Look, Style};
-use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, SystemClock, spawn};
+use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, Only, SystemClock, spawn};
 use crate::exit::Exit;
 use crate::model::SafeText;
 
@@ -32,8 +32,8 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
     let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;
     listen(&sender)?;
-    let options = look.live(1000, FixedFacts::Later, HostScope::Interest);
-    let source = move || Ok(LiveSource::new(options, SystemClock::new(), interest));
+    let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Later, HostScope::Interest));
+    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)
 }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::signals::{self, Signal};
 use super::terminal::READER;
 use crate::cli::{Form, Look, Style};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, SourceEnd, SystemClock, spawn};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
 use crate::exit::Exit;
 use crate::model::Record;
 use crate::monitor::Monitor;
@@ -30,7 +30,7 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
     let out = look.writer()?;
     let (sender, inputs) = sync_channel(64);
-    start(&sender, look.live(interval_ms, FixedFacts::First, host))?;
+    start(&sender, look.live(interval_ms, FixedFacts::First, host), look.wanted())?;
     let out = match look.format {
         Form::Json => Out::Json(Writer::new(out)),
         Form::Text => Out::Text { out, options: look.line_options(style), zone: TimeZone::system(), lines: String::new() },
@@ -54,11 +54,11 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-fn start(sender: &SyncSender<Input>, options: crate::collect::LiveOptions) -> anyhow::Result<()> {
+fn start(sender: &SyncSender<Input>, options: LiveOptions, wanted: Wanted) -> anyhow::Result<()> {
     let to_main = sender.clone();
     signals::watch(false, move |signal| to_main.send(Input::Signal(signal)).is_ok())?;
     let to_main = sender.clone();
-    let source = move || Ok(LiveSource::new(options, SystemClock::new(), Arc::new(Interest::default())));
+    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), Arc::new(Interest::default())), wanted));
     spawn(READER, source, move |feed| to_main.send(Input::Feed(feed)).is_ok())?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use anyhow::Context;
 
 use crate::cli::{Color, Look, Style};
-use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection};
+use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
 use crate::output::LineOptions;
 use crate::view::{Colors, Theme};
 
@@ -41,9 +41,14 @@ impl Look {
         }
     }
 
+    /// The processes that are named.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted { users: self.user.clone(), pids: self.pid.clone() }
+    }
+
     /// How lines are printed.
     pub(super) fn line_options(&self, style: Style) -> LineOptions {
-        LineOptions { width: self.width(), ascii: style.is_ascii(), ..LineOptions::default() }
+        LineOptions { width: self.width(), ascii: style.is_ascii() }
     }
 
     /// Where records go.

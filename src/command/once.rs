@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
 use crate::cli::{Form, Look, Style};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, SourceEnd, SystemClock, spawn};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, Only, SourceEnd, SystemClock, spawn};
 use crate::exit::Exit;
 use crate::model::{GpuState, Record, Sample};
 use crate::monitor::Monitor;
@@ -41,10 +41,10 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
 /// Reads until the first sample.
 pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
-    let options = look.live(1000, FixedFacts::Never, host);
+    let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Never, host));
     let interest = Arc::new(Interest::default());
     let shared = Arc::clone(&interest);
-    spawn(READER, move || Ok(LiveSource::new(options, SystemClock::new(), shared)), move |feed| sender.send(feed).is_ok())?;
+    spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), wanted)), move |feed| sender.send(feed).is_ok())?;
     let mut monitor = Monitor::new();
     let mut waited = Duration::ZERO;
     loop {
@@ -56,7 +56,9 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
                 }
             }
             Ok(Feed::Ended(SourceEnd::Failed(error))) => return Err(error.into()),
-            Ok(Feed::Ended(SourceEnd::Finished)) | Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("reading ended before there was a sample")),
+            Ok(Feed::Ended(SourceEnd::Finished)) | Err(RecvTimeoutError::Disconnected) => {
+                return Err(anyhow!("reading ended before there was a sample"));
+            }
             Err(RecvTimeoutError::Timeout) => {
                 waited += Duration::from_secs(1);
                 let (call, since) = interest.driver_call().unwrap_or(("start", waited));

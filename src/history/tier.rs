@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn columns_stand_still_and_end_now() {
-        let mut tier = Tier::new(1000, 900);
+        let mut tier: Tier<MemorySlot> = Tier::new(1000, 900);
         for second in 0..60 {
             tier.add(second * 1000, (second + 1) * 1000, u32::try_from(second).expect("small"));
         }

@@ -3,16 +3,20 @@
 use crate::history::{Slot, Tier};
 use crate::model::Reading;
 
+/// A shorter stretch says nothing about a minute.
+const LEAST_MS: u64 = 60_000;
+
 /// Change of the floor, in the unit of the series per minute.
 pub type Rate = Reading<f64>;
 
 /// The slope of the slots' lowest values over the last `window_ms`, by least squares.
 ///
-/// Not yet known before four slots are closed: the newest is still being filled and is left out.
+/// Not yet known before a minute is covered. The newest slot is still being filled and is left out.
 /// The floor is taken so that a spike, or the working memory of one training step, is no growth.
 pub fn rate_of<S: Slot>(tier: &Tier<S>, now_ms: u64, window_ms: u64) -> Rate {
     let newest = now_ms / tier.slot_ms() * tier.slot_ms();
     let from = now_ms.saturating_sub(window_ms);
+    let mut oldest = newest;
     let (mut n, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (begin, slot) in tier.slots().rev() {
         if begin >= newest {
@@ -22,6 +26,7 @@ pub fn rate_of<S: Slot>(tier: &Tier<S>, now_ms: u64, window_ms: u64) -> Rate {
             break;
         }
         let Some((min, _)) = slot.range() else { continue };
+        oldest = begin;
         // Minutes before now keep the figures small.
         let x = (begin as f64 - now_ms as f64) / 60_000.0;
         let y = f64::from(min);
@@ -32,7 +37,7 @@ pub fn rate_of<S: Slot>(tier: &Tier<S>, now_ms: u64, window_ms: u64) -> Rate {
         sxy += x * y;
     }
     let spread = n * sxx - sx * sx;
-    if n < 4.0 || spread <= 0.0 {
+    if newest - oldest < LEAST_MS || spread <= 0.0 {
         return Reading::NOT_YET;
     }
     Reading::Value((n * sxy - sx * sy) / spread)
@@ -71,6 +76,6 @@ mod tests {
 
     #[test]
     fn it_is_not_yet_known_within_the_first_minute() {
-        assert_eq!(mib_per_minute(&history(55, |s| Bytes::mib(s)), 55), None);
+        assert_eq!(mib_per_minute(&history(59, Bytes::mib), 59), None);
     }
 }

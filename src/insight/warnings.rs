@@ -56,13 +56,6 @@ pub enum Warning {
         /// How much.
         bytes: Bytes,
     },
-    /// More processes than are tracked.
-    Untracked {
-        /// Label of the device.
-        gpu: String,
-        /// How many are only counted.
-        count: u32,
-    },
 }
 
 impl Warning {
@@ -88,7 +81,6 @@ impl Warning {
             Self::MemoryUnknown { .. } => 3,
             Self::HoldersUnknown { .. } => 4,
             Self::Unattributed { .. } => 5,
-            Self::Untracked { .. } => 6,
         }
     }
 }
@@ -105,7 +97,6 @@ impl fmt::Display for Warning {
             Self::MemoryUnknown { gpu, reason } => write!(f, "GPU {gpu}: memory unknown ({reason})"),
             Self::HoldersUnknown { gpu, reason } => write!(f, "GPU {gpu}: the driver does not name the holders ({reason})"),
             Self::Unattributed { gpu, bytes } => write!(f, "GPU {gpu}: {bytes} in use that no listed process owns"),
-            Self::Untracked { gpu, count } => write!(f, "GPU {gpu}: {count} small processes are counted but not listed"),
         }
     }
 }

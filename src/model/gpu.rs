@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Absence, Bytes, Reading, SafeText, UtilizationPercent};
+use serde::{Deserialize, Serialize};
+
+use super::{Absence, Bytes, Reading, SafeText, Share, UtilizationPercent};
 
 /// The UUID of a GPU (`GPU-…`) or MIG instance (`MIG-…`): the only identity that survives a reboot or a change of order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -130,14 +132,7 @@ impl DeviceMemory {
             return Reading::failed("used, free and reserved do not add up");
         }
         let source = if driver.is_some() { MemorySource::V2 } else { MemorySource::V1 };
-        Reading::Value(Self {
-            total: Bytes(total),
-            used: Bytes(used),
-            free: Bytes(rest),
-            driver: driver.map(Bytes),
-            host: Bytes::ZERO,
-            source,
-        })
+        Reading::Value(Self { total: Bytes(total), used: Bytes(used), free: Bytes(rest), driver: driver.map(Bytes), host: Bytes::ZERO, source })
     }
 
     /// The pool that a GPU shares with the CPU: `used` is the sum of the GPU processes' own figures, `host` the rest in use.
@@ -395,10 +390,38 @@ pub struct GpuSample {
     pub lane: Lane,
     /// Whether the process list could be read; the rows stand in [`super::Sample::processes`].
     pub processes: Reading<ListState>,
-    /// Processes beyond the most that are tracked: how many, and their bytes together.
-    pub untracked: (u32, Bytes),
+    /// Processes that are counted and not listed: those beyond the most that are tracked, and those that a filter leaves out.
+    pub untracked: Untracked,
     /// The telemetry lane.
     pub telemetry: Telemetry,
+}
+
+/// Processes that are only counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untracked {
+    /// How many.
+    pub count: u32,
+    /// What they hold together; `None` when one of them is unknown.
+    pub memory: Share,
+}
+
+impl Untracked {
+    /// One more.
+    pub fn add(&mut self, share: Share) {
+        self.count += 1;
+        self.memory = self.memory.zip(share).map(|(sum, bytes)| sum + bytes);
+    }
+
+    /// What they add to a ledger: nothing where there are none.
+    pub fn share(&self) -> Option<Share> {
+        (self.count > 0).then_some(self.memory)
+    }
+}
+
+impl Default for Untracked {
+    fn default() -> Self {
+        Self { count: 0, memory: Some(Bytes::ZERO) }
+    }
 }
 
 /// How good a process list is.

@@ -11,7 +11,9 @@ mod sample;
 mod text;
 mod units;
 
-pub use gpu::{DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Lane, ListState, LanePoint, MemorySource, PcieRate, Telemetry, Throttle};
+pub use gpu::{
+    DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, MemorySource, PcieRate, Telemetry, Throttle, Untracked,
+};
 pub use ledger::{Ledger, Share};
 pub use process::{HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, RunState, Visibility};
 pub use reading::{Absence, ParseAbsenceError, Reading};

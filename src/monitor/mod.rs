@@ -10,7 +10,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::insight::{Warning, rate_of};
-use crate::model::{Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record, Sample, SafeText};
+use crate::model::{
+    Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record,
+    SafeText, Sample,
+};
 
 /// Everything that the records so far amount to.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +126,7 @@ impl Monitor {
             let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(id));
             let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
             let ledger = match gpu.processes {
-                Reading::Value(ListState::Fresh) => Ledger::of(&gpu.memory, shares.chain((gpu.untracked.0 > 0).then_some(Some(gpu.untracked.1)))),
+                Reading::Value(ListState::Fresh) => Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share())),
                 // A list that is not of this moment explains nothing: the rest is unknown.
                 _ => Ledger::of(&gpu.memory, shares.chain([None])),
             };

@@ -6,7 +6,7 @@ use crate::history::{GpuHistory, ProcessHistory};
 use crate::insight::{Rate, Warning, rate_of};
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, ProcessFacts, ProcessSample, Reading,
-    Sample, Telemetry, UtilizationPercent,
+    Sample, Telemetry, Untracked, UtilizationPercent,
 };
 
 /// The highest value that was sampled, and when.
@@ -49,8 +49,8 @@ pub struct GpuRow {
     pub peak: Option<Peak>,
     /// Change of the floor in KiB per minute.
     pub rate: Rate,
-    /// Processes that are counted and summed but not listed.
-    pub untracked: (u32, Bytes),
+    /// Processes that are counted but not listed.
+    pub untracked: Untracked,
     /// Its past.
     pub history: GpuHistory,
 }
@@ -68,7 +68,7 @@ impl GpuRow {
             range: None,
             peak: None,
             rate: Reading::NOT_YET,
-            untracked: (0, Bytes::ZERO),
+            untracked: Untracked::default(),
             history: GpuHistory::new(),
         }
     }
@@ -129,9 +129,6 @@ impl GpuRow {
         match &self.list {
             Reading::Value(_) | Reading::Absent(Absence::NotYet | Absence::NotAsked | Absence::StaleSince(_)) => {}
             Reading::Absent(why) => warnings.push(Warning::HoldersUnknown { gpu: gpu(), reason: why.to_string() }),
-        }
-        if self.untracked.0 > 0 {
-            warnings.push(Warning::Untracked { gpu: gpu(), count: self.untracked.0 });
         }
     }
 }

@@ -1,18 +1,16 @@
 //! Who holds the memory of one GPU, largest first, each in one short text.
 
-use super::filter::Filter;
 use super::line::{Glyphs, Item};
 use crate::model::{Bytes, Visibility};
 use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
 /// The holders of one GPU, then what no listed process owns.
-pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, filter: &Filter, glyphs: Glyphs) -> Vec<Item> {
-    let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).filter(|process| filter.shows_process(process)).collect();
+pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs) -> Vec<Item> {
+    let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).collect();
     processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.facts.key.pid));
     let mut items: Vec<Item> = processes.into_iter().map(|process| item(&name(process, glyphs), process.bytes(), glyphs)).collect();
-    let (count, bytes) = row.untracked;
-    if count > 0 && filter.shows_all_processes() {
-        items.push(item(&format!("{count} not listed"), Some(bytes), glyphs));
+    if let Some(share) = row.untracked.share() {
+        items.push(item(&format!("{} others", row.untracked.count), share, glyphs));
     }
     if let Some(bytes) = row.ledger.get().and_then(|ledger| ledger.notable_unattributed()) {
         items.push(item("unattributed", Some(bytes), glyphs));

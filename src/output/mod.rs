@@ -1,11 +1,9 @@
 //! The state as text for other programs and for logs. Pure functions over the monitor: nothing here writes to a stream.
 
-mod filter;
 mod holders;
 mod line;
 #[cfg(test)]
 mod tests;
 mod text;
 
-pub use filter::Filter;
 pub use text::{LineOptions, log_lines, status_lines};

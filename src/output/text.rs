@@ -3,7 +3,6 @@
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
-use super::filter::Filter;
 use super::holders::holders;
 use super::line::{Column, Glyphs, Layout, Line};
 use crate::model::{Bytes, DeviceMemory, GpuState, Reading};
@@ -11,14 +10,12 @@ use crate::monitor::{GpuRow, Monitor};
 use crate::record::local;
 
 /// How lines are printed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LineOptions {
     /// Cut to this many columns; `None` where nobody looks at it on a screen.
     pub width: Option<usize>,
     /// Print nothing but ASCII.
     pub ascii: bool,
-    /// Which lines and holders are shown.
-    pub filter: Filter,
 }
 
 /// Gap, prefix, least width and side of each column; the last two are a log's.
@@ -62,11 +59,11 @@ pub fn log_lines(monitor: &Monitor, options: &LineOptions, zone: &TimeZone, out:
 
 fn lines(monitor: &Monitor, options: &LineOptions, columns: usize) -> Vec<Line> {
     let glyphs = Glyphs::new(options.ascii);
-    let rows = monitor.gpus().iter().enumerate().filter(|(_, row)| options.filter.shows_gpu(row));
+    let rows = monitor.gpus().iter().enumerate();
     rows.map(|(at, row)| {
         let mut line = line(row, columns, glyphs);
         if row.state == GpuState::Present {
-            line.items = holders(monitor, at, row, &options.filter, glyphs);
+            line.items = holders(monitor, at, row, glyphs);
         }
         line
     })

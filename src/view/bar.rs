@@ -70,7 +70,12 @@ fn draw_held(pen: &mut Pen<'_>, slice: &Slice, (hue, alternate, letter): (Hue, b
 }
 
 /// Draws the longest label that fits, with a cell of the slice before it. Says whether it is more than the last one.
-fn draw_labelled(pen: &mut Pen<'_>, labels: &[String], cells: u16, (glyph, fill, label): (char, ratatui::style::Style, ratatui::style::Style)) -> bool {
+fn draw_labelled(
+    pen: &mut Pen<'_>,
+    labels: &[String],
+    cells: u16,
+    (glyph, fill, label): (char, ratatui::style::Style, ratatui::style::Style),
+) -> bool {
     let place = labels.iter().position(|text| width_of(text) + 3 <= cells && !text.is_empty());
     if let Some((at, text)) = place.and_then(|at| Some((at, labels.get(at)?))) {
         pen.glyph(glyph, fill).put(" ", label).put(text, label).put(" ", label);

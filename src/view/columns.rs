@@ -63,7 +63,8 @@ pub(super) fn columns(width: u16, needs: &Needs) -> Vec<Placed> {
         .collect();
     let gap = if width < 60 { 1 } else { 2 };
     let what = if width < 60 { 12 } else { 20 };
-    let taken = |columns: &[Column]| mark_width(width) + columns.iter().filter(|c| **c != What).map(|c| width_of(*c, width, needs) + gap).sum::<u16>();
+    let taken =
+        |columns: &[Column]| mark_width(width) + columns.iter().filter(|c| **c != What).map(|c| width_of(*c, width, needs) + gap).sum::<u16>();
     for column in GIVEN_UP {
         if taken(&chosen) + what <= width {
             break;
@@ -88,10 +89,32 @@ fn width_of(column: Column, width: u16, needs: &Needs) -> u16 {
         Column::Pid => needs.pid.max(5),
         Column::User => needs.user.clamp(4, if roomy { 16 } else { 10 }),
         Column::Kind => 3,
-        Column::Vram => if narrow { 5 } else { 6 },
+        Column::Vram => {
+            if narrow {
+                5
+            } else {
+                6
+            }
+        }
         Column::Peak | Column::Rss => 6,
-        Column::Trend => if narrow { 7 } else if wide { 14 } else { 11 },
-        Column::History => if roomy { 20 } else if wide { 15 } else { 8 },
+        Column::Trend => {
+            if narrow {
+                7
+            } else if wide {
+                14
+            } else {
+                11
+            }
+        }
+        Column::History => {
+            if roomy {
+                20
+            } else if wide {
+                15
+            } else {
+                8
+            }
+        }
         Column::Sm => 3,
         Column::Cpu => 4,
         Column::Time => 5,

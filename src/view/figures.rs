@@ -70,11 +70,29 @@ impl Change {
             return Self { arrow: ' ', figure, known: false, moves: false };
         };
         let gib = rate / Bytes::GIB as f64;
-        let sign = if gib.abs() < 0.005 { "" } else if gib > 0.0 { "+" } else { "−" };
-        let digits = if gib.abs() >= 99.95 { 0 } else if gib.abs() >= 9.995 { 1 } else { 2 };
+        let sign = if gib.abs() < 0.005 {
+            ""
+        } else if gib > 0.0 {
+            "+"
+        } else {
+            "−"
+        };
+        let digits = if gib.abs() >= 99.95 {
+            0
+        } else if gib.abs() >= 9.995 {
+            1
+        } else {
+            2
+        };
         let figure = format!("{sign}{:.digits$}", gib.abs());
         let moves = gib.abs() >= 0.005 && rate.abs() * Self::STILL >= card.0 as f64;
-        let arrow = if !moves { '─' } else if gib > 0.0 { '↑' } else { '↓' };
+        let arrow = if !moves {
+            '─'
+        } else if gib > 0.0 {
+            '↑'
+        } else {
+            '↓'
+        };
         Self { arrow, figure, known: true, moves }
     }
 

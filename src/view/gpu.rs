@@ -80,7 +80,7 @@ fn draw_model(pen: &mut Pen<'_>, app: &App, row: &GpuRow, style: Style) {
 fn trend(app: &App, row: &GpuRow, wide: bool, theme: &Theme) -> Vec<Span<'static>> {
     let label = theme.style(Role::Label);
     let change = Change::new(&row.bytes_per_minute(), total_of(row));
-    let mut spans = vec![Span::styled(change.long(), if change.moves { theme.style(Role::Figure) } else { label })];
+    let mut spans = vec![Span::styled(change.long(), if change.moves { theme.style(Role::Text) } else { label })];
     if let Some(peak) = past_peak(row) {
         let peak = if wide { peak_at(peak, app) } else { peak.bytes.to_string() };
         spans.push(Span::styled(format!(" · peak {peak}"), label));
@@ -132,5 +132,6 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: 
         (past.now_ms.saturating_sub(now.since(peak.at)), kib, name)
     });
     let labels = (axis_label(scale.top), axis_label(scale.base));
-    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark }.draw(buffer, area, theme);
+    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark }
+        .draw(buffer, area, theme);
 }

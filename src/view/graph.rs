@@ -60,7 +60,13 @@ impl Graph<'_> {
         let indent = Self::indent(area);
         let label = theme.style(Role::Label);
         for row in 0..rows {
-            let text = if row == 0 { self.labels.0 } else if row + 1 == rows { self.labels.1 } else { "" };
+            let text = if row == 0 {
+                self.labels.0
+            } else if row + 1 == rows {
+                self.labels.1
+            } else {
+                ""
+            };
             let line = Rect { y: area.y + row, height: 1, ..area };
             Pen::new(buffer, line).right(text, indent, label).glyph(if row == 0 { '┬' } else { '│' }, label);
         }
@@ -118,7 +124,8 @@ impl Graph<'_> {
         let y = plot.bottom() - 1 - storey;
         let width = width_of(name);
         let tower = plot.x + column;
-        let is_free = |x: u16| x >= plot.x && x + width <= plot.right() && (x..x + width).all(|x| buffer.cell((x, y)).is_some_and(|c| c.symbol() == " "));
+        let is_free =
+            |x: u16| x >= plot.x && x + width <= plot.right() && (x..x + width).all(|x| buffer.cell((x, y)).is_some_and(|c| c.symbol() == " "));
         let place = [Some(tower + 2), tower.checked_sub(width + 1)].into_iter().flatten().find(|x| is_free(*x));
         if let Some(x) = place {
             Pen::new(buffer, Rect::new(x, y, width, 1)).put(name, theme.style(Role::Label));
@@ -129,8 +136,9 @@ impl Graph<'_> {
 /// The columns alone, from the left edge of `area`, over all of its height.
 pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], scale: Scale, theme: &Theme) {
     let area = area.intersection(buffer.area);
-    let (body, edge) = (theme.style(Role::History), theme.style(Role::Edge));
     let rows = area.height;
+    let roles = if rows <= 2 { (Role::Small, Role::Small) } else { (Role::History, Role::Edge) };
+    let (body, edge) = (theme.style(roles.0), theme.style(roles.1));
     for (x, column) in (area.left()..area.right()).zip(columns) {
         let Some((min, max)) = *column else { continue };
         let (low, high) = (scale.eighths(min, rows), scale.eighths(max, rows));
@@ -158,7 +166,8 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
 pub(super) fn small(columns: &[Column], least: u32) -> String {
     let (low, high) = columns.iter().flatten().fold((u32::MAX, 0), |(low, high), column| (low.min(column.0), high.max(column.1)));
     let spread = high.saturating_sub(low);
-    let margin = u64::from(least.saturating_sub(spread) / 2);
+    // The middle is a glyph and not the edge between two, so that noise is flat as well.
+    let margin = if spread < least { (u64::from(least) * 4 / 7).saturating_sub(u64::from(spread) / 2) } else { 0 };
     let level = |max: u32| 1 + share(u64::from(max.saturating_sub(low)) + margin, spread.max(least).into(), 7);
     let glyph = |column: &Column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(level(max))]);
     columns.iter().map(glyph).collect()

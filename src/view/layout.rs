@@ -403,7 +403,8 @@ mod tests {
     fn things_are_given_up_in_their_order() {
         assert_eq!(shown(80, 24, 1, 5), (Some(5), Some(Telemetry::Below), true, 5));
         assert_eq!(shown(80, 23, 1, 5), (Some(5), Some(Telemetry::Nowhere), true, 5));
-        assert_eq!(shown(80, 22, 1, 5), (Some(3), Some(Telemetry::Nowhere), true, 6));
+        assert_eq!(shown(80, 22, 1, 5), (Some(4), Some(Telemetry::Nowhere), true, 5));
+        assert_eq!(shown(80, 21, 1, 5), (Some(3), Some(Telemetry::Nowhere), true, 5));
         assert_eq!(shown(80, 20, 1, 5), (Some(0), Some(Telemetry::Nowhere), true, 8));
         assert_eq!(shown(80, 16, 1, 5), (Some(0), Some(Telemetry::Nowhere), false, 7));
     }

@@ -81,7 +81,7 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
         if let Some(scale) = scales.next().filter(|first| columns.history >= 30 && scales.all(|scale| scale == *first)) {
             title = format!("{title}  {}–{} GiB", axis_label(scale.base), axis_label(scale.top));
         }
-        pen.left(&title, columns.history + 2, label).skip(1);
+        pen.left(&title, columns.history + 1, label).skip(1);
     }
     pen.skip(1).left("TREND", columns.trend, label).right("UTIL", columns.util, label);
     pen.right("°C", columns.degrees, label).right("POWER", columns.power, label);
@@ -106,7 +106,8 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     let bar_at = Rect { x: area.right() - pen.room(), width: columns.bar.min(pen.room()), height: 1, ..area };
     pen.skip(columns.bar);
     pen.right(&memory.map_or_else(String::new, |memory| memory.taken().to_string()), columns.used, label);
-    let percent = memory.and_then(|memory| memory.taken().percent_of(memory.room())).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
+    let percent =
+        memory.and_then(|memory| memory.taken().percent_of(memory.room())).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
     let percent = if narrow { format!("{percent} %") } else { percent };
     pen.right(&percent, columns.percent, label).skip(1);
     let history_at = Rect { x: area.right() - pen.room(), width: (columns.history + 2).min(pen.room()), ..area };
@@ -116,7 +117,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
         pen.skip(1);
     }
     let change = Change::new(&row.bytes_per_minute(), total_of(row));
-    let style = if change.moves { figure } else { label };
+    let style = if change.moves { text } else { label };
     if narrow {
         pen.glyph(change.arrow, style);
     } else {

@@ -85,7 +85,8 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
         let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
         match row.holder {
             Holder::Process { tag, hue, .. } => {
-                let slice = Slice::new(bytes, Look::Held { hue, alternate: false, letter: tag.letter }, process_labels(picture, row, tag.letter, bytes));
+                let slice =
+                    Slice::new(bytes, Look::Held { hue, alternate: false, letter: tag.letter }, process_labels(picture, row, tag.letter, bytes));
                 if tag.shared {
                     let (sum, count) = small.unwrap_or_default();
                     small = Some((sum + bytes, count + 1));
@@ -94,7 +95,9 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
                     slices.push(slice);
                 }
             }
-            Holder::Nobody => nobody.push(Slice::new(bytes, Look::Ownerless, vec![format!("? no owner {bytes}"), format!("? {bytes}"), "?".to_owned()])),
+            Holder::Nobody => {
+                nobody.push(Slice::new(bytes, Look::Ownerless, vec![format!("? no owner {bytes}"), format!("? {bytes}"), "?".to_owned()]))
+            }
             Holder::Untracked { count } => {
                 let look = Look::Held { hue: Hue::Unseen, alternate: false, letter: '+' };
                 nobody.push(Slice::new(bytes, look, vec![format!("+ {count} more {bytes}"), format!("+ {bytes}"), "+".to_owned()]));
@@ -117,7 +120,8 @@ fn process_labels(picture: &Picture, row: &TableRow, letter: char, bytes: Bytes)
     let mut labels = Vec::with_capacity(4);
     if let Some(process) = picture.process(row) {
         let facts = &process.facts;
-        let rank = facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map_or_else(String::new, |rank| format!("rank {} · ", rank.rank));
+        let rank =
+            facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map_or_else(String::new, |rank| format!("rank {} · ", rank.rank));
         match &facts.user {
             Some(user) if !picture.is_by_process() => {
                 labels.push(format!("{letter} {user} {rank}{} {bytes}", facts.what));

@@ -94,9 +94,8 @@ fn draw_head(buffer: &mut Buffer, area: Rect, placed: &[Placed], past: Past, the
 /// What is out of sight, and how much of the memory it holds.
 fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<usize>, theme: &Theme) {
     let hidden = rows[..seen.start].iter().chain(&rows[seen.end..]);
-    let held = |ownerless: bool| -> Bytes {
-        hidden.clone().filter(|row| !ownerless || row.holder == Holder::Nobody).filter_map(|row| row.bytes).sum()
-    };
+    let held =
+        |ownerless: bool| -> Bytes { hidden.clone().filter(|row| !ownerless || row.holder == Holder::Nobody).filter_map(|row| row.bytes).sum() };
     let counts = match (seen.start, rows.len() - seen.end) {
         (0, below) => format!("+{below} more"),
         (above, 0) => format!("+{above} above"),
@@ -166,14 +165,15 @@ impl Row<'_> {
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
                 let history = process.map_or_else(String::new, |row| self.history(row, width));
-                pen.right(&history, width, self.style(Role::Edge))
+                pen.right(&history, width, self.style(Role::Small))
             }
             Column::Sm => {
                 let percent = process.and_then(|row| row.sm_percent.get()).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
                 pen.right(&percent, width, label)
             }
             Column::Cpu => {
-                let percent = host.and_then(|host| host.cpu_permille).map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string());
+                let percent =
+                    host.and_then(|host| host.cpu_permille).map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string());
                 pen.right(&percent, width, label)
             }
             Column::Rss => pen.right(&host.map_or_else(|| UNKNOWN.to_owned(), |host| format!("{}G", host.rss)), width, label),
@@ -214,7 +214,7 @@ impl Row<'_> {
                 let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
                 if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
             }
-            Holder::Untracked { count } => format!("{count} small processes, counted only"),
+            Holder::Untracked { count } => format!("{count} others, counted only"),
             Holder::Process { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
         }
     }
@@ -228,7 +228,10 @@ fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
     }
     let kind = if row.kind.graphics && !row.kind.compute { "G " } else { "" };
     let full = if width < 20 { &facts.what } else { &facts.what_full };
-    let rank = facts.rank.filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1)).map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
+    let rank = facts
+        .rank
+        .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))
+        .map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
     format!("{kind}{full}{rank}")
 }
 

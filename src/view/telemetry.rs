@@ -16,7 +16,7 @@ const HISTORY: u16 = 14;
 
 /// Three figures with their small histories, and a line or two of others.
 pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: Past, theme: &Theme) {
-    let (text, label, edge) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Edge));
+    let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
     let limit = row.facts.power_limit_mw.get().map_or(1000, |mw| mw / 1000).max(1);
     let lines = [
         ("util", utilization(row), "%", history(past, &row.history.utilization, HISTORY, 100)),
@@ -31,7 +31,7 @@ pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: P
         let mut pen = Pen::new(buffer, left);
         pen.left(name, 6, label).right(value, 4, text).put(" ", label).left(unit, 4, label);
         let room = pen.room();
-        pen.right(past, room, edge);
+        pen.right(past, room, small);
         left = below(left);
     }
     let warmth: Vec<Fact> = temperature(row).into_iter().chain(clocks(row)).collect();
@@ -45,10 +45,10 @@ pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: P
 
 /// The same in one line; what does not fit is left out.
 pub(super) fn draw_line(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: Past, theme: &Theme) {
-    let (text, label, edge) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Edge));
+    let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
     let mut pen = Pen::new(buffer, area);
     pen.put("util ", label).right(&utilization(row), 3, text).put(" % ", label);
-    pen.right(&history(past, &row.history.utilization, 12, 100), 12, edge).skip(3);
+    pen.right(&history(past, &row.history.utilization, 12, 100), 12, small).skip(3);
     let mut facts = vec![("bus".to_owned(), bus(row), "%".to_owned())];
     facts.extend(temperature(row));
     facts.push((String::new(), watts_of_limit(row), "W".to_owned()));

@@ -51,6 +51,8 @@ pub enum Role {
     History,
     /// Upper edge of a history.
     Edge,
+    /// A history of one or two rows.
+    Small,
     /// A sentence that is worth reading.
     Notice(Severity),
     /// The mark of a fresh picture.
@@ -83,8 +85,9 @@ const OTHERS: [Shade; 4] = [
 const UNSEEN: Shade = ((0x7c, 0x80, 0x86), 244, None);
 const DRIVER: Shade = ((0x4c, 0x50, 0x58), 239, None);
 const LABEL: Shade = ((0x84, 0x89, 0x92), 245, None);
-const HISTORY: Shade = ((0x44, 0x4a, 0x55), 238, None);
-const EDGE: Shade = ((0x9f, 0xa8, 0xb5), 248, None);
+const HISTORY: Shade = ((0x40, 0x46, 0x51), 238, None);
+const EDGE: Shade = ((0x87, 0x91, 0xa0), 246, None);
+const SMALL: Shade = ((0x5e, 0x67, 0x75), 241, None);
 const WARN: Shade = ((0xe0, 0xb8, 0x4a), 179, Some(Color::Yellow));
 const ALARM: Shade = ((0xf0, 0x62, 0x5d), 203, Some(Color::Red));
 const LIVE: Shade = ((0x6f, 0xb9, 0x7a), 71, Some(Color::Green));
@@ -120,6 +123,7 @@ impl Theme {
             Role::Driver => self.quiet(DRIVER),
             Role::History => self.quiet(HISTORY),
             Role::Edge => self.fg(EDGE),
+            Role::Small => self.quiet(SMALL),
             Role::Notice(Severity::Alarm) => self.fg(ALARM).add_modifier(Modifier::BOLD),
             Role::Notice(Severity::Warn) | Role::Held => self.fg(WARN),
             Role::Live => self.fg(LIVE),

@@ -4,48 +4,48 @@ use std::sync::Arc;
 
 use vramtop::model::{
     Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost, ProcessFacts,
-    ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, UtilizationPercent, Visibility,
+    ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Untracked, UtilizationPercent, Visibility,
 };
 
 /// 12:08:18 in a zone an hour ahead of UTC, on 30 November 2026: the end of every story told here.
-pub const END: Moment = Moment { unix_ms: 1_796_036_898_000 };
+pub(crate) const END: Moment = Moment { unix_ms: 1_796_036_898_000 };
 /// How long the stories are.
-pub const SECONDS: u64 = 900;
+pub(crate) const SECONDS: u64 = 900;
 
 /// GiB by the second.
-pub type Amount = fn(u64) -> f64;
+pub(crate) type Amount = fn(u64) -> f64;
 
-pub fn gib(amount: f64) -> Bytes {
+pub(crate) fn gib(amount: f64) -> Bytes {
     Bytes((amount * Bytes::GIB as f64) as u64)
 }
 
 /// A card and what its telemetry says.
-pub struct Card {
-    pub name: &'static str,
-    pub total: u64,
+pub(crate) struct Card {
+    pub(crate) name: &'static str,
+    pub(crate) total: u64,
     /// `None`: the driver does not tell its reserve apart (memory v1).
-    pub reserve: Option<u64>,
+    pub(crate) reserve: Option<u64>,
     /// Memory without an owner.
-    pub ownerless: Amount,
+    pub(crate) ownerless: Amount,
     /// A short spike: its second, and the whole of used.
-    pub spike: Option<(u64, f64)>,
-    pub util: fn(u64) -> u32,
-    pub bus: fn(u64) -> u32,
-    pub watts: fn(u64) -> u32,
-    pub limit: u32,
-    pub celsius: u32,
-    pub mhz: u32,
-    pub fan: Option<u32>,
-    pub state: GpuState,
+    pub(crate) spike: Option<(u64, f64)>,
+    pub(crate) util: fn(u64) -> u32,
+    pub(crate) bus: fn(u64) -> u32,
+    pub(crate) watts: fn(u64) -> u32,
+    pub(crate) limit: u32,
+    pub(crate) celsius: u32,
+    pub(crate) mhz: u32,
+    pub(crate) fan: Option<u32>,
+    pub(crate) state: GpuState,
     /// Why its memory cannot be read, if so.
-    pub refused: Option<&'static str>,
+    pub(crate) refused: Option<&'static str>,
     /// Why its process list cannot be read, if so.
-    pub unlisted: Option<&'static str>,
-    pub untracked: (u32, f64),
+    pub(crate) unlisted: Option<&'static str>,
+    pub(crate) untracked: (u32, f64),
 }
 
 impl Card {
-    pub fn new(name: &'static str, total: u64, reserve: u64) -> Self {
+    pub(crate) fn new(name: &'static str, total: u64, reserve: u64) -> Self {
         Self {
             name,
             total,
@@ -66,40 +66,40 @@ impl Card {
         }
     }
 
-    pub fn h200() -> Self {
+    pub(crate) fn h200() -> Self {
         Self::new("NVIDIA H200", 150_754_820_096, 644_939_776)
     }
 
-    pub fn h100() -> Self {
+    pub(crate) fn h100() -> Self {
         Self::new("NVIDIA H100 80GB HBM3", 85_520_809_984, 585_105_408)
     }
 }
 
 /// A process on a card.
-pub struct Holder {
-    pub gpu: usize,
-    pub pid: u32,
-    pub user: Option<&'static str>,
-    pub mine: bool,
-    pub what: &'static str,
-    pub full: &'static str,
-    pub command: &'static str,
+pub(crate) struct Holder {
+    pub(crate) gpu: usize,
+    pub(crate) pid: u32,
+    pub(crate) user: Option<&'static str>,
+    pub(crate) mine: bool,
+    pub(crate) what: &'static str,
+    pub(crate) full: &'static str,
+    pub(crate) command: &'static str,
     /// `None`: the driver does not say.
-    pub held: Option<Amount>,
+    pub(crate) held: Option<Amount>,
     /// From the first second to the last in which it is listed.
-    pub life: (u64, u64),
-    pub kind: Kind,
-    pub sm: Option<u32>,
-    pub cpu: u32,
-    pub rss: f64,
+    pub(crate) life: (u64, u64),
+    pub(crate) kind: Kind,
+    pub(crate) sm: Option<u32>,
+    pub(crate) cpu: u32,
+    pub(crate) rss: f64,
     /// Age in minutes at the end.
-    pub age: u64,
-    pub rank: Option<Rank>,
-    pub job: Option<&'static str>,
+    pub(crate) age: u64,
+    pub(crate) rank: Option<Rank>,
+    pub(crate) job: Option<&'static str>,
 }
 
 impl Holder {
-    pub fn new(gpu: usize, pid: u32, user: &'static str, what: &'static str, held: Amount) -> Self {
+    pub(crate) fn new(gpu: usize, pid: u32, user: &'static str, what: &'static str, held: Amount) -> Self {
         Self {
             gpu,
             pid,
@@ -141,16 +141,16 @@ impl Holder {
 }
 
 /// A machine and its story.
-pub struct Machine {
-    pub host: &'static str,
-    pub hz: u32,
-    pub own: u32,
-    pub cards: Vec<Card>,
-    pub holders: Vec<Holder>,
+pub(crate) struct Machine {
+    pub(crate) host: &'static str,
+    pub(crate) hz: u32,
+    pub(crate) own: u32,
+    pub(crate) cards: Vec<Card>,
+    pub(crate) holders: Vec<Holder>,
 }
 
 impl Machine {
-    pub fn header(&self) -> Record {
+    pub(crate) fn header(&self) -> Record {
         let gpus = self.cards.iter().enumerate().map(|(at, card)| {
             Arc::new(GpuFacts {
                 id: id(at),
@@ -181,8 +181,9 @@ impl Machine {
     }
 
     /// The step that ends at this second.
-    pub fn sample(&self, second: u64) -> Record {
-        let processes: Vec<ProcessSample> = self.holders.iter().filter(|h| (h.life.0..=h.life.1).contains(&second)).map(|h| process(h, second)).collect();
+    pub(crate) fn sample(&self, second: u64) -> Record {
+        let processes: Vec<ProcessSample> =
+            self.holders.iter().filter(|h| (h.life.0..=h.life.1).contains(&second)).map(|h| process(h, second)).collect();
         let gpus = self.cards.iter().enumerate().map(|(at, card)| self.gpu(at, card, &processes, second));
         Record::Sample(Box::new(Sample {
             time: END.minus_ms(SECONDS.saturating_sub(second) * 1000),
@@ -228,11 +229,19 @@ impl Machine {
             None if present => Reading::Value(ListState::Fresh),
             None => Reading::failed("GPU is lost"),
         };
-        GpuSample { id: id(at), state: card.state.clone(), memory, lane, processes, untracked: (card.untracked.0, untracked), telemetry }
+        GpuSample {
+            id: id(at),
+            state: card.state.clone(),
+            memory,
+            lane,
+            processes,
+            untracked: Untracked { count: card.untracked.0, memory: Some(untracked) },
+            telemetry,
+        }
     }
 
     /// The whole story.
-    pub fn records(&self) -> impl Iterator<Item = Record> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         std::iter::once(self.header()).chain((1..=SECONDS).map(|second| self.sample(second)))
     }
 }

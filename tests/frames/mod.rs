@@ -1,7 +1,7 @@
 //! What the frame tests draw: machines made by hand, applied record by record.
 
-pub mod machine;
-pub mod stories;
+pub(crate) mod machine;
+pub(crate) mod stories;
 
 use jiff::tz::{Offset, TimeZone};
 use machine::Machine;
@@ -12,12 +12,12 @@ use vramtop::app::{App, Effect, Mode, Msg, Setup, update};
 use vramtop::view::{Theme, view};
 
 /// A dashboard before its first record.
-pub fn dashboard(mode: Mode) -> App {
+pub(crate) fn dashboard(mode: Mode) -> App {
     App::new(Setup { zone: TimeZone::fixed(Offset::constant(1)), mode, source: "libnvidia-ml.so.1".into() })
 }
 
 /// A dashboard at the end of a machine's story.
-pub fn after(machine: &Machine) -> App {
+pub(crate) fn after(machine: &Machine) -> App {
     let mut app = dashboard(Mode::Live);
     for record in machine.records() {
         update(&mut app, Msg::Record(Box::new(record)));
@@ -26,7 +26,7 @@ pub fn after(machine: &Machine) -> App {
 }
 
 /// Draws one frame.
-pub fn draw(app: &mut App, theme: &Theme, width: u16, height: u16) -> Terminal<TestBackend> {
+pub(crate) fn draw(app: &mut App, theme: &Theme, width: u16, height: u16) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test backend");
     let mut shown = None;
     terminal.draw(|frame| shown = Some(view(app, theme, frame))).expect("infallible");
@@ -36,6 +36,6 @@ pub fn draw(app: &mut App, theme: &Theme, width: u16, height: u16) -> Terminal<T
 }
 
 /// The cells of one frame.
-pub fn cells(app: &mut App, theme: &Theme, width: u16, height: u16) -> Buffer {
+pub(crate) fn cells(app: &mut App, theme: &Theme, width: u16, height: u16) -> Buffer {
     draw(app, theme, width, height).backend().buffer().clone()
 }

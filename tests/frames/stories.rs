@@ -21,7 +21,7 @@ fn jitter(second: u64, low: u32, high: u32) -> u32 {
 }
 
 /// Two H200s with six processes of three users, one of them not visible, and 6.1 GiB without an owner.
-pub fn two_h200() -> Machine {
+pub(crate) fn two_h200() -> Machine {
     let mut first = Card { util: |s| jitter(s, 94, 98), bus: |s| jitter(s, 38, 47), watts: |s| jitter(s, 560, 640), celsius: 61, ..Card::h200() };
     first.spike = Some((282, 138.9));
     let second = Card {
@@ -51,9 +51,10 @@ pub fn two_h200() -> Machine {
 }
 
 /// A desktop: one RTX 4090 with two processes that compute and three that draw.
-pub fn desktop() -> Machine {
-    let mut card = Card::new("NVIDIA GeForce RTX 4090", 25_757_220_864, 482_344_960);
-    card = Card { util: |s| jitter(s, 90, 99), bus: |s| jitter(s, 50, 66), watts: |s| jitter(s, 380, 440), limit: 450, celsius: 74, mhz: 2610, ..card };
+pub(crate) fn desktop() -> Machine {
+    let mut card = Card::new("NVIDIA GeForce RTX 4090", 25_757_220_864, 402_653_184);
+    card =
+        Card { util: |s| jitter(s, 90, 99), bus: |s| jitter(s, 50, 66), watts: |s| jitter(s, 380, 440), limit: 450, celsius: 74, mhz: 2610, ..card };
     card.fan = Some(58);
     let mut tune = Holder::new(0, 6204, "sam", "finetune.py", |s| 13.7 + saw(s + 170, 180, 3.4).min(3.1));
     (tune.mine, tune.full, tune.command) = (true, "finetune.py --bs 8", "python finetune.py --bs 8");
@@ -70,7 +71,7 @@ pub fn desktop() -> Machine {
 }
 
 /// Eight H100s: one job over all of them, whose rank 3 grows, and three neighbours.
-pub fn eight_h100() -> Machine {
+pub(crate) fn eight_h100() -> Machine {
     let cards = (0..8).map(|at| {
         let mut card = Card { util: |s| jitter(s, 96, 98), bus: |s| jitter(s, 40, 50), watts: |s| jitter(s, 640, 675), ..Card::h100() };
         card.celsius = 59 + at % 5;

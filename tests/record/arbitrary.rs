@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use vramtop::model::{
     Absence, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
     ListState, Moment, OwnCost, PcieRate, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry,
-    Throttle, UtilizationPercent, Visibility,
+    Throttle, Untracked, UtilizationPercent, Visibility,
 };
 
 fn any_text() -> impl Strategy<Value = SafeText> {
@@ -113,9 +113,9 @@ prop_compose! {
         ],
         memory in any_memory(), lane in any_lane(),
         processes in reading(prop_oneof![Just(ListState::Fresh), Just(ListState::Kept)]),
-        untracked in (any::<u32>(), any::<u64>()), telemetry in any_telemetry().boxed(),
+        untracked in (any::<u32>(), proptest::option::of(any::<u64>())), telemetry in any_telemetry().boxed(),
     ) -> GpuSample {
-        GpuSample { id: GpuId::new(&format!("GPU-{at}")), state, memory, lane, processes, untracked: (untracked.0, Bytes(untracked.1)), telemetry }
+        GpuSample { id: GpuId::new(&format!("GPU-{at}")), state, memory, lane, processes, untracked: Untracked { count: untracked.0, memory: untracked.1.map(Bytes) }, telemetry }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{FIRST_PAUSE_MS, LiveSource, Open, Session, facts_of};
 use crate::collect::Clock;
 use crate::collect::power::SleepWatch;
 use crate::collect::step::GpuStep;
-use crate::model::{Absence, Bytes, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, Sample, SafeText, Telemetry};
+use crate::model::{Absence, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, SafeText, Sample, Telemetry, Untracked};
 
 pub(super) struct Asleep {
     gpus: Vec<Arc<GpuFacts>>,
@@ -89,7 +89,7 @@ fn sleeping_sample(id: GpuId, since_ms: u64) -> GpuSample {
         memory: Reading::Absent(why.clone()),
         lane: Lane::default(),
         processes: Reading::Absent(why.clone()),
-        untracked: (0, Bytes::ZERO),
+        untracked: Untracked::default(),
         telemetry: Telemetry::absent(&why),
     }
 }

@@ -9,7 +9,7 @@ use super::{FixedFacts, HostScope, LiveSource, Open};
 use crate::collect::Clock;
 use crate::collect::host::Host;
 use crate::collect::step::GpuStep;
-use crate::model::{Bytes, OwnCost, ProcessFacts, ProcessSample, Record, Sample};
+use crate::model::{Bytes, OwnCost, ProcessFacts, ProcessSample, Record, Sample, Untracked};
 
 /// The most processes that are tracked; the smaller ones beyond are counted and summed.
 const MOST_TRACKED: usize = 2048;
@@ -91,11 +91,8 @@ impl OwnMeter {
         // Driver time starts anew after the driver was closed.
         let in_driver = driver_ns.checked_sub(self.driver_ns).unwrap_or(driver_ns) / 1000;
         let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        let cost = OwnCost {
-            cpu_permille: small(cpu_us.saturating_sub(self.cpu_us) / span_ms),
-            driver_us_per_s: small(in_driver * 1000 / span_ms),
-            rss,
-        };
+        let cost =
+            OwnCost { cpu_permille: small(cpu_us.saturating_sub(self.cpu_us) / span_ms), driver_us_per_s: small(in_driver * 1000 / span_ms), rss };
         *self = Self { cpu_us, driver_ns, at_ms: now_ms };
         cost
     }
@@ -114,17 +111,15 @@ impl Place {
     }
 }
 
-/// Which listed processes are tracked, and for each device how many are only counted, and their bytes.
-fn choose_tracked(gpus: &[GpuStep]) -> (Vec<Place>, Vec<(u32, Bytes)>) {
+/// Which listed processes are tracked, and for each device those that are only counted.
+fn choose_tracked(gpus: &[GpuStep]) -> (Vec<Place>, Vec<Untracked>) {
     let places = |(gpu, step): (usize, &GpuStep)| (0..step.listed().len()).map(move |at| Place { gpu, at });
     let mut all: Vec<Place> = gpus.iter().enumerate().flat_map(places).collect();
-    let mut untracked = vec![(0, Bytes::ZERO); gpus.len()];
+    let mut untracked = vec![Untracked::default(); gpus.len()];
     if all.len() > MOST_TRACKED {
         all.sort_by_key(|place| Reverse(place.bytes(gpus)));
         for place in all.drain(MOST_TRACKED..) {
-            let rest: &mut (u32, Bytes) = &mut untracked[place.gpu];
-            rest.0 += 1;
-            rest.1 += place.bytes(gpus).unwrap_or(Bytes::ZERO);
+            untracked[place.gpu].add(place.bytes(gpus));
         }
         all.sort_unstable();
     }

@@ -49,7 +49,10 @@ enum Session {
     New,
     Open(Box<Open>),
     /// The driver is gone; it is looked for again.
-    Gone { retry_ms: u64, pause_ms: u64 },
+    Gone {
+        retry_ms: u64,
+        pause_ms: u64,
+    },
     /// Every GPU sleeps and the driver is closed.
     Asleep(Box<Asleep>),
 }
@@ -310,7 +313,6 @@ impl<C: Clock> LiveSource<C> {
             }
         }
     }
-
 }
 
 impl<C: Clock> Source for LiveSource<C> {

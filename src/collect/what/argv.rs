@@ -20,23 +20,14 @@ pub(super) struct Argv {
 
 /// The words of a command line, of which `comm` is the kernel's name.
 pub(super) fn argv(args: &[String], comm: &str) -> Argv {
-    let mut words: Vec<&str> = args
-        .iter()
-        .take(MAX_WORDS)
-        .map(|arg| text::cut(arg, MAX_BYTES))
-        .collect();
+    let mut words: Vec<&str> = args.iter().take(MAX_WORDS).map(|arg| text::cut(arg, MAX_BYTES)).collect();
     // A title shorter than the arguments it overwrites is padded with NULs.
     while words.last().is_some_and(|word| word.trim().is_empty()) {
         words.pop();
     }
     match words.as_slice() {
-        [only] if only.trim().contains(char::is_whitespace) && !is_program(only, comm) => {
-            split(only)
-        }
-        _ => Argv {
-            words: words.into_iter().map(str::to_owned).collect(),
-            title: false,
-        },
+        [only] if only.trim().contains(char::is_whitespace) && !is_program(only, comm) => split(only),
+        _ => Argv { words: words.into_iter().map(str::to_owned).collect(), title: false },
     }
 }
 
@@ -47,15 +38,8 @@ fn is_program(path: &str, comm: &str) -> bool {
 
 /// One string in words; a Windows path keeps its spaces.
 fn split(title: &str) -> Argv {
-    let windows_end = (title.get(1..3) == Some(":\\"))
-        .then(|| title.to_ascii_lowercase().find(".exe"))
-        .flatten();
-    let (program, rest) = windows_end.map_or((None, title), |at| {
-        (title.get(..at + 4), title.get(at + 4..).unwrap_or_default())
-    });
+    let windows_end = (title.get(1..3) == Some(":\\")).then(|| title.to_ascii_lowercase().find(".exe")).flatten();
+    let (program, rest) = windows_end.map_or((None, title), |at| (title.get(..at + 4), title.get(at + 4..).unwrap_or_default()));
     let rest = rest.split_whitespace().take(MAX_WORDS);
-    Argv {
-        words: program.into_iter().chain(rest).map(str::to_owned).collect(),
-        title: program.is_none(),
-    }
+    Argv { words: program.into_iter().chain(rest).map(str::to_owned).collect(), title: program.is_none() }
 }

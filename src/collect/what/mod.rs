@@ -81,10 +81,7 @@ impl fmt::Display for Rank {
 /// bidirectional marks, are the printer's to deal with.
 #[must_use]
 pub fn what(facts: &Facts<'_>) -> What {
-    let seen = rules::Seen {
-        program: program::program(argv::argv(facts.args, facts.comm)),
-        facts,
-    };
+    let seen = rules::Seen { program: program::program(argv::argv(facts.args, facts.comm)), facts };
     let name = rules::name(&seen);
     What {
         short: presentable(&name.short, SHORT, facts.comm),
@@ -98,9 +95,5 @@ pub fn what(facts: &Facts<'_>) -> What {
 /// A name made printable; the kernel's name, in brackets, where nothing is left of it.
 fn presentable(name: &str, limit: usize, comm: &str) -> String {
     let name = text::shorten(&text::clean(name), limit);
-    if name.is_empty() {
-        text::bracketed(comm)
-    } else {
-        name
-    }
+    if name.is_empty() { text::bracketed(comm) } else { name }
 }

@@ -24,10 +24,7 @@ pub(super) struct Name {
 
 /// One kind of program.
 pub(super) struct Rule {
-    #[cfg_attr(
-        not(test),
-        allow(dead_code, reason = "the tests check that each rule has an example")
-    )]
+    #[cfg_attr(not(test), allow(dead_code, reason = "the tests check that each rule has an example"))]
     pub(super) name: &'static str,
     /// Names the programs of this kind and answers nothing to the rest.
     pub(super) names: fn(&Seen<'_>) -> Option<Name>,
@@ -59,18 +56,12 @@ const fn rule(name: &'static str, names: fn(&Seen<'_>) -> Option<Name>) -> Rule 
 
 /// The name of what was seen, by the first rule that knows it.
 pub(super) fn name(seen: &Seen<'_>) -> Name {
-    RULES
-        .iter()
-        .find_map(|rule| (rule.names)(seen))
-        .unwrap_or_else(|| plain(&seen.program))
+    RULES.iter().find_map(|rule| (rule.names)(seen)).unwrap_or_else(|| plain(&seen.program))
 }
 
 /// One name, short and full.
 pub(super) fn same(name: String) -> Name {
-    Name {
-        short: name.clone(),
-        full: name,
-    }
+    Name { short: name.clone(), full: name }
 }
 
 /// Words with spaces between them.
@@ -88,29 +79,15 @@ pub(super) fn plain(program: &Program) -> Name {
     let name = program.name();
     let subcommand = telling::subcommand(&program.args);
     let telling = telling::telling(&program.args);
-    let full = words(
-        std::iter::once(name)
-            .chain(subcommand)
-            .chain(telling.iter().map(String::as_str)),
-    );
-    let short = if program.kind == Kind::Module {
-        short_module(name)
-    } else {
-        name
-    };
-    Name {
-        short: text::masked(short).to_owned(),
-        full: text::shown(full.split(' ')),
-    }
+    let full = words(std::iter::once(name).chain(subcommand).chain(telling.iter().map(String::as_str)));
+    let short = if program.kind == Kind::Module { short_module(name) } else { name };
+    Name { short: text::masked(short).to_owned(), full: text::shown(full.split(' ')) }
 }
 
 /// The longest end of a dotted name that fits the columns, at least its last part.
 fn short_module(name: &str) -> &str {
     let mut short = name;
-    while let Some((_, rest)) = short
-        .split_once('.')
-        .filter(|_| short.chars().count() > COLUMNS)
-    {
+    while let Some((_, rest)) = short.split_once('.').filter(|_| short.chars().count() > COLUMNS) {
         short = rest;
     }
     short
@@ -122,17 +99,11 @@ fn server(seen: &Seen<'_>) -> Option<Name> {
     let label = serving.label;
     if let Some(model) = serving.model {
         let room = COLUMNS.saturating_sub(label.chars().count() + 1);
-        return Some(Name {
-            short: format!("{label} {}", servers::short_model(&model, room)),
-            full: format!("{label} {model}"),
-        });
+        return Some(Name { short: format!("{label} {}", servers::short_model(&model, room)), full: format!("{label} {model}") });
     }
     let short = words(std::iter::once(label).chain(serving.verb));
     let telling = telling::telling(&seen.program.args);
-    Some(Name {
-        full: words(std::iter::once(short.as_str()).chain(telling.iter().map(String::as_str))),
-        short,
-    })
+    Some(Name { full: words(std::iter::once(short.as_str()).chain(telling.iter().map(String::as_str))), short })
 }
 
 /// Code on the command line is named by its first words.
@@ -146,10 +117,7 @@ fn code(seen: &Seen<'_>) -> Option<Name> {
         runner => format!("{runner} -e"),
     };
     let code = text::shorten(&text::shown(seen.program.path.split_whitespace()), 40);
-    Some(Name {
-        full: words([label.as_str(), code.as_str()]),
-        short: label,
-    })
+    Some(Name { full: words([label.as_str(), code.as_str()]), short: label })
 }
 
 fn interpreter(seen: &Seen<'_>) -> Option<Name> {
@@ -166,8 +134,5 @@ fn title(seen: &Seen<'_>) -> Option<Name> {
     let program = &seen.program;
     let all = std::iter::once(program.path.as_str()).chain(program.args.iter().map(String::as_str));
     let short = text::masked(program.name().trim_end_matches(':')).to_owned();
-    (program.kind == Kind::Title).then(|| Name {
-        short,
-        full: text::shorten(&text::shown(all), 80),
-    })
+    (program.kind == Kind::Title).then(|| Name { short, full: text::shorten(&text::shown(all), 80) })
 }

@@ -5,9 +5,8 @@
 
 /// Shell commands that only prepare for the one that counts.
 const PREPARING: &[&str] = &[
-    "cd", "source", ".", "export", "set", "unset", "ulimit", "module", "umask", "mkdir", "rm",
-    "cp", "echo", "printf", "trap", "sleep", "eval", "wait", "shopt", "true", ":", "for", "while",
-    "until", "if", "case", "test", "[", "[[", "done", "fi", "local", "read", "date", "hostname",
+    "cd", "source", ".", "export", "set", "unset", "ulimit", "module", "umask", "mkdir", "rm", "cp", "echo", "printf", "trap", "sleep", "eval",
+    "wait", "shopt", "true", ":", "for", "while", "until", "if", "case", "test", "[", "[[", "done", "fi", "local", "read", "date", "hostname",
 ];
 /// Shell words that a command may follow.
 const LEADING: &[&str] = &["exec", "do", "then", "else", "time", "!", "command", "("];
@@ -15,8 +14,7 @@ const LEADING: &[&str] = &["exec", "do", "then", "else", "time", "!", "command",
 /// Whether a word sets a variable, as before a command: `CUDA_VISIBLE_DEVICES=0`.
 pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
 }
 
@@ -26,8 +24,7 @@ pub(super) fn command(code: &str) -> Option<Vec<String>> {
         let leads = |word: &String| is_assignment(word) || LEADING.contains(&word.as_str());
         let words: Vec<String> = words.into_iter().skip_while(leads).collect();
         let first = words.first()?.as_str();
-        let prepares =
-            PREPARING.contains(&first) || words.get(1).is_some_and(|verb| verb == "activate");
+        let prepares = PREPARING.contains(&first) || words.get(1).is_some_and(|verb| verb == "activate");
         (!prepares).then_some(words)
     };
     commands(code).into_iter().find_map(counts)

@@ -65,22 +65,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// The kinds of files that are telling without a name in front.
-const FILES: &[&str] = &[
-    "yaml",
-    "yml",
-    "toml",
-    "json",
-    "ini",
-    "cfg",
-    "conf",
-    "py",
-    "ipynb",
-    "blend",
-    "gguf",
-    "safetensors",
-    "uproject",
-    "usd",
-];
+const FILES: &[&str] = &["yaml", "yml", "toml", "json", "ini", "cfg", "conf", "py", "ipynb", "blend", "gguf", "safetensors", "uproject", "usd"];
 
 /// The telling ones among a program's arguments, in the order they were given.
 pub(super) fn telling(args: &[String]) -> Vec<String> {
@@ -89,16 +74,9 @@ pub(super) fn telling(args: &[String]) -> Vec<String> {
     while let Some((word, tail)) = rest.split_first() {
         let value = tail.first().filter(|next| !next.starts_with('-'));
         let (width, telling) = match word.split_once('=') {
-            Some((name, value)) => (
-                1,
-                weight(name).map(|weight| (weight, format!("{name}={}", shown(value)))),
-            ),
+            Some((name, value)) => (1, weight(name).map(|weight| (weight, format!("{name}={}", shown(value))))),
             None if word.starts_with('-') => match value.filter(|next| !next.contains('=')) {
-                Some(value) => (
-                    2,
-                    flag_weight(word, value)
-                        .map(|weight| (weight, format!("{word} {}", shown(value)))),
-                ),
+                Some(value) => (2, flag_weight(word, value).map(|weight| (weight, format!("{word} {}", shown(value))))),
                 None => (1, None),
             },
             None => (1, is_telling_file(word).then(|| (0, shown(word)))),
@@ -119,25 +97,17 @@ pub(super) fn telling(args: &[String]) -> Vec<String> {
 pub(super) fn subcommand(args: &[String]) -> Option<&str> {
     let first = args.first()?.as_str();
     let plain = first.len() <= 16 && first.starts_with(|c: char| c.is_ascii_lowercase());
-    (plain
-        && first
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c == '-' || c == '_'))
-    .then_some(first)
+    (plain && first.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_')).then_some(first)
 }
 
 /// The value of the first of these flags (spelt as in [`text::key`]), given as `--flag v` or `--flag=v`.
 pub(super) fn value_of<'a>(args: &'a [String], flags: &[&str]) -> Option<&'a str> {
-    let is_flag = |word: &str| {
-        word.starts_with('-') && flags.contains(&text::key(text::cut(word, 64)).as_str())
-    };
-    args.iter()
-        .enumerate()
-        .find_map(|(at, word)| match word.split_once('=') {
-            Some((name, value)) => is_flag(name).then_some(value),
-            None if is_flag(word) => args.get(at + 1).map(String::as_str),
-            None => None,
-        })
+    let is_flag = |word: &str| word.starts_with('-') && flags.contains(&text::key(text::cut(word, 64)).as_str());
+    args.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+        Some((name, value)) => is_flag(name).then_some(value),
+        None if is_flag(word) => args.get(at + 1).map(String::as_str),
+        None => None,
+    })
 }
 
 /// How telling an argument is by its name (0 most): `--data.batch_size` counts as `batch-size`.
@@ -153,11 +123,7 @@ fn weight(name: &str) -> Option<usize> {
 /// The same for a flag with a value; a one-letter flag is telling where its value is a telling file.
 fn flag_weight(flag: &str, value: &str) -> Option<usize> {
     let one_letter = flag.len() == 2 && flag != "-o";
-    if one_letter {
-        is_telling_file(value).then_some(0)
-    } else {
-        weight(flag)
-    }
+    if one_letter { is_telling_file(value).then_some(0) } else { weight(flag) }
 }
 
 fn is_telling_file(word: &str) -> bool {
@@ -172,11 +138,6 @@ fn shown(value: &str) -> String {
 /// The name of a model or a file from a path, a hub's `org/name`, or the Hugging Face cache
 /// (`models--Qwen--Qwen3-32B/snapshots/<hash>`).
 pub(super) fn model(path: &str) -> &str {
-    let cached = path
-        .split('/')
-        .find_map(|part| part.strip_prefix("models--"));
-    cached.map_or_else(
-        || text::base(path),
-        |name| name.rsplit("--").next().unwrap_or(name),
-    )
+    let cached = path.split('/').find_map(|part| part.strip_prefix("models--"));
+    cached.map_or_else(|| text::base(path), |name| name.rsplit("--").next().unwrap_or(name))
 }

@@ -19,80 +19,21 @@ struct Wrapper {
     operands: usize,
 }
 
-const fn wrapper(
-    names: &'static [&'static str],
-    verbs: &'static [&'static str],
-    valued: &'static [&'static str],
-    operands: usize,
-) -> Wrapper {
-    Wrapper {
-        names,
-        verbs,
-        valued,
-        operands,
-    }
+const fn wrapper(names: &'static [&'static str], verbs: &'static [&'static str], valued: &'static [&'static str], operands: usize) -> Wrapper {
+    Wrapper { names, verbs, valued, operands }
 }
 
 const WRAPPERS: &[Wrapper] = &[
-    wrapper(
-        &["numactl"],
-        &[],
-        &[
-            "-N",
-            "-m",
-            "-C",
-            "-i",
-            "-p",
-            "--cpunodebind",
-            "--membind",
-            "--physcpubind",
-            "--interleave",
-            "--preferred",
-        ],
-        0,
-    ),
+    wrapper(&["numactl"], &[], &["-N", "-m", "-C", "-i", "-p", "--cpunodebind", "--membind", "--physcpubind", "--interleave", "--preferred"], 0),
     wrapper(&["nice"], &[], &["-n", "--adjustment"], 0),
     wrapper(&["ionice"], &[], &["-c", "-n", "--class", "--classdata"], 0),
-    wrapper(
-        &[
-            "chrt",
-            "taskset",
-            "gosu",
-            "su-exec",
-            "s6-setuidgid",
-            "chroot",
-        ],
-        &[],
-        &["-T", "-P", "-D"],
-        1,
-    ),
+    wrapper(&["chrt", "taskset", "gosu", "su-exec", "s6-setuidgid", "chroot"], &[], &["-T", "-P", "-D"], 1),
     wrapper(&["env"], &[], &["-u", "--unset", "-C", "--chdir"], 0),
-    wrapper(
-        &["timeout"],
-        &[],
-        &["-k", "-s", "--kill-after", "--signal"],
-        1,
-    ),
-    wrapper(
-        &["stdbuf"],
-        &[],
-        &["-i", "-o", "-e", "--input", "--output", "--error"],
-        0,
-    ),
+    wrapper(&["timeout"], &[], &["-k", "-s", "--kill-after", "--signal"], 1),
+    wrapper(&["stdbuf"], &[], &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
     wrapper(&["time"], &[], &["-f", "-o"], 0),
     wrapper(
-        &[
-            "nohup",
-            "setsid",
-            "setpriv",
-            "catchsegv",
-            "dbus-run-session",
-            "prime-run",
-            "optirun",
-            "primusrun",
-            "gamemoderun",
-            "mangohud",
-        ],
+        &["nohup", "setsid", "setpriv", "catchsegv", "dbus-run-session", "prime-run", "optirun", "primusrun", "gamemoderun", "mangohud"],
         &[],
         &[],
         0,
@@ -100,33 +41,11 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(
         &["sudo", "doas", "runuser"],
         &[],
-        &[
-            "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-D", "-R", "-T", "-U", "--user", "--group",
-            "--chdir",
-        ],
+        &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-D", "-R", "-T", "-U", "--user", "--group", "--chdir"],
         0,
     ),
-    wrapper(
-        &["tini", "dumb-init", "catatonit", "docker-init"],
-        &[],
-        &["-p", "-e", "-r", "--rewrite"],
-        0,
-    ),
-    wrapper(
-        &["xvfb-run"],
-        &[],
-        &[
-            "-n",
-            "-s",
-            "-e",
-            "-f",
-            "-p",
-            "-w",
-            "--server-args",
-            "--server-num",
-        ],
-        0,
-    ),
+    wrapper(&["tini", "dumb-init", "catatonit", "docker-init"], &[], &["-p", "-e", "-r", "--rewrite"], 0),
+    wrapper(&["xvfb-run"], &[], &["-n", "-s", "-e", "-f", "-p", "-w", "--server-args", "--server-num"], 0),
     wrapper(
         &["nsys"],
         &["profile", "launch"],
@@ -187,32 +106,9 @@ const WRAPPERS: &[Wrapper] = &[
         ],
         0,
     ),
-    wrapper(
-        &["compute-sanitizer", "cuda-memcheck"],
-        &[],
-        &[
-            "--tool",
-            "--log-file",
-            "--save",
-            "--kernel-name",
-            "--target-processes",
-        ],
-        0,
-    ),
-    wrapper(
-        &["strace", "ltrace"],
-        &[],
-        &[
-            "-o", "-e", "-p", "-s", "-P", "-E", "-u", "-a", "-O", "-S", "-I", "-b", "-X",
-        ],
-        0,
-    ),
-    wrapper(
-        &["conda", "mamba", "micromamba"],
-        &["run"],
-        &["-n", "-p", "--name", "--prefix", "--cwd"],
-        0,
-    ),
+    wrapper(&["compute-sanitizer", "cuda-memcheck"], &[], &["--tool", "--log-file", "--save", "--kernel-name", "--target-processes"], 0),
+    wrapper(&["strace", "ltrace"], &[], &["-o", "-e", "-p", "-s", "-P", "-E", "-u", "-a", "-O", "-S", "-I", "-b", "-X"], 0),
+    wrapper(&["conda", "mamba", "micromamba"], &["run"], &["-n", "-p", "--name", "--prefix", "--cwd"], 0),
     wrapper(
         &["uv"],
         &["run"],
@@ -232,18 +128,8 @@ const WRAPPERS: &[Wrapper] = &[
         ],
         0,
     ),
-    wrapper(
-        &["uvx"],
-        &[],
-        &["-p", "--python", "--with", "--from", "--index"],
-        0,
-    ),
-    wrapper(
-        &["poetry", "pixi", "pdm", "pipenv", "hatch", "rye"],
-        &["run"],
-        &["-e", "--environment", "--manifest-path", "-p", "--project"],
-        0,
-    ),
+    wrapper(&["uvx"], &[], &["-p", "--python", "--with", "--from", "--index"], 0),
+    wrapper(&["poetry", "pixi", "pdm", "pipenv", "hatch", "rye"], &["run"], &["-e", "--environment", "--manifest-path", "-p", "--project"], 0),
 ];
 
 /// Python tools that run the script in their arguments: debuggers and profilers.
@@ -273,9 +159,7 @@ pub(super) fn inside(program: &Program) -> Option<Vec<String>> {
         Kind::Binary | Kind::Script if is_entrypoint(name) => program.args.clone(),
         Kind::Binary | Kind::Script | Kind::Module if is_tool(program) => script(&program.args)?,
         Kind::Binary | Kind::Script | Kind::Module => {
-            let wrapper = WRAPPERS
-                .iter()
-                .find(|wrapper| wrapper.names.contains(&name))?;
+            let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))?;
             after(wrapper, &program.args).to_vec()
         }
         _ => return None,
@@ -289,18 +173,13 @@ fn is_entrypoint(name: &str) -> bool {
 }
 
 fn is_tool(program: &Program) -> bool {
-    TOOLS.contains(&program.name())
-        && (program.name() != "launcher" || program.path.contains("debugpy"))
+    TOOLS.contains(&program.name()) && (program.name() != "launcher" || program.path.contains("debugpy"))
 }
 
 /// The words after a wrapper's own.
 fn after<'a>(wrapper: &Wrapper, args: &'a [String]) -> &'a [String] {
     let skipped = usize::from(!wrapper.verbs.is_empty());
-    if skipped == 1
-        && !args
-            .first()
-            .is_some_and(|verb| wrapper.verbs.contains(&verb.as_str()))
-    {
+    if skipped == 1 && !args.first().is_some_and(|verb| wrapper.verbs.contains(&verb.as_str())) {
         return &[];
     }
     let mut rest = args.get(skipped..).unwrap_or_default();
@@ -324,21 +203,9 @@ fn after<'a>(wrapper: &Wrapper, args: &'a [String]) -> &'a [String] {
 /// The Python command in a tool's or a launcher's arguments, from its script on.
 pub(super) fn script(args: &[String]) -> Option<Vec<String>> {
     let is_module = |word: &String| word == "-m" || word == "--module";
-    let is_script = |word: &String| {
-        !word.starts_with('-') && (text::has_kind(word, &["py"]) || word.contains("/bin/"))
-    };
-    let at = args
-        .iter()
-        .position(|word| is_module(word) || is_script(word))?;
-    let flag = args
-        .get(at)
-        .filter(|word| is_module(word))
-        .map(|_| "-m".to_owned());
+    let is_script = |word: &String| !word.starts_with('-') && (text::has_kind(word, &["py"]) || word.contains("/bin/"));
+    let at = args.iter().position(|word| is_module(word) || is_script(word))?;
+    let flag = args.get(at).filter(|word| is_module(word)).map(|_| "-m".to_owned());
     let rest = args.get(at + usize::from(flag.is_some())..)?;
-    Some(
-        std::iter::once("python".to_owned())
-            .chain(flag)
-            .chain(rest.iter().cloned())
-            .collect(),
-    )
+    Some(std::iter::once("python".to_owned()).chain(flag).chain(rest.iter().cloned()).collect())
 }

@@ -7,7 +7,7 @@ use super::values::{Text, count};
 use super::{BeyondClock, on_clock};
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, PcieRate, Reading, SafeText, Telemetry, Throttle,
-    UtilizationPercent,
+    Untracked, UtilizationPercent,
 };
 
 /// Watts as they are written, in milliwatts.
@@ -125,13 +125,6 @@ struct PcieLine {
     received: u64,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Untracked {
-    count: u32,
-    memory: Bytes,
-}
-
 impl SampleLine {
     pub(super) const fn uuid(&self) -> &SafeText {
         &self.uuid.0
@@ -149,7 +142,7 @@ impl SampleLine {
             state,
             memory: self.memory.figures(&self.absent),
             processes: list_state(&self.absent, self.process_list.as_ref()),
-            untracked: (self.untracked.count, self.untracked.memory),
+            untracked: self.untracked,
             telemetry: self.telemetry(),
             lane: self.memory.lane()?,
         })
@@ -211,7 +204,7 @@ pub(super) fn unread(id: &GpuId) -> GpuSample {
         memory: Reading::NOT_ASKED,
         lane: Lane::default(),
         processes: Reading::NOT_ASKED,
-        untracked: (0, Bytes::ZERO),
+        untracked: Untracked::default(),
         telemetry: Telemetry::absent(&Absence::NotAsked),
     }
 }

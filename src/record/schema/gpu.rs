@@ -6,7 +6,7 @@ use super::super::absent::{Absences, NOT_ASKED, NOT_SUPPORTED, NOT_YET};
 use super::super::time::Time;
 use super::{Each, Form, TrendFields, text};
 use crate::model::{
-    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, LanePoint, Ledger, ListState, MemorySource, PcieRate, Reading, Throttle,
+    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, LanePoint, Ledger, ListState, MemorySource, PcieRate, Reading, Throttle, Untracked,
     UtilizationPercent,
 };
 use crate::monitor::{GpuRow, Monitor};
@@ -128,12 +128,6 @@ impl From<PcieRate> for PcieFields {
     }
 }
 
-#[derive(Serialize)]
-struct Untracked {
-    count: u32,
-    memory: Bytes,
-}
-
 /// The reasons by name; bits without a name (idle among them) stand in `throttle_bits` alone.
 struct ThrottleNames(Throttle);
 
@@ -191,7 +185,7 @@ impl<'a> SampleFields<'a> {
                 ListState::Fresh => "fresh",
                 ListState::Kept => "kept",
             }),
-            untracked: Untracked { count: gpu.untracked.0, memory: gpu.untracked.1 },
+            untracked: gpu.untracked,
             trend: TrendFields::new(row.and_then(|row| row.bytes_per_minute().get())),
             absent: absences(at, gpu, row, merged, monitor),
         }

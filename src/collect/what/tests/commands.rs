@@ -269,17 +269,12 @@ struct Case {
 
 impl Case {
     fn env(&self) -> Vec<Variable<'_>> {
-        self.env
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect()
+        self.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 }
 
 fn cases() -> Vec<Case> {
-    let mut lines = CASES
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with("# "));
+    let mut lines = CASES.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
     let mut cases = Vec::new();
     while let Some(line) = lines.next() {
         let expected = lines.next().unwrap();
@@ -294,23 +289,10 @@ fn cases() -> Vec<Case> {
             }
         }
         let command = command.trim();
-        let args = if title {
-            vec![command.to_owned(), String::new()]
-        } else {
-            command
-                .split_whitespace()
-                .map(|word| word.replace('·', " "))
-                .collect()
-        };
+        let args =
+            if title { vec![command.to_owned(), String::new()] } else { command.split_whitespace().map(|word| word.replace('·', " ")).collect() };
         let (line, short, full) = (line.to_owned(), short.to_owned(), full.to_owned());
-        cases.push(Case {
-            line,
-            comm,
-            args,
-            env,
-            short,
-            full,
-        });
+        cases.push(Case { line, comm, args, env, short, full });
     }
     cases
 }
@@ -332,42 +314,19 @@ fn command_lines_get_their_names() {
             (!right).then(|| format!("{}\n  {:?} | {:?}", case.line, what.short, what.full))
         })
         .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn every_rule_has_an_example() {
     let mut unused: Vec<&str> = rules::RULES.iter().map(|rule| rule.name).collect();
     for case in cases() {
-        let facts = Facts {
-            comm: &case.comm,
-            args: &case.args,
-            env: &|_| None,
-            cgroup: "",
-        };
+        let facts = Facts { comm: &case.comm, args: &case.args, env: &|_| None, cgroup: "" };
         let program = program::program(argv::argv(facts.args, facts.comm));
         let env = case.env();
-        let lookup = |name: &str| {
-            env.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| (*value).to_owned())
-        };
-        let seen = rules::Seen {
-            program,
-            facts: &Facts {
-                env: &lookup,
-                ..facts
-            },
-        };
-        let rule = rules::RULES
-            .iter()
-            .find(|rule| (rule.names)(&seen).is_some())
-            .unwrap();
+        let lookup = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let seen = rules::Seen { program, facts: &Facts { env: &lookup, ..facts } };
+        let rule = rules::RULES.iter().find(|rule| (rule.names)(&seen).is_some()).unwrap();
         unused.retain(|name| *name != rule.name);
     }
     assert!(unused.is_empty(), "{unused:?}");

@@ -17,9 +17,8 @@ impl Random {
 }
 
 const SPOILS: &[&str] = &[
-    "", " ", "-", "--", "=", "'", "\"", "\\", "/", ".", "::", "ray::", "é", "日本", "🦀",
-    "\u{202e}", "\u{fffd}", "\x1b[2J", "\n", "\0", "-c", "-m", "--model", "sh -c \"", ";", "&",
-    "C:\\", ".exe", "models--", "sha256-", "bash", "python",
+    "", " ", "-", "--", "=", "'", "\"", "\\", "/", ".", "::", "ray::", "é", "日本", "🦀", "\u{202e}", "\u{fffd}", "\x1b[2J", "\n", "\0", "-c", "-m",
+    "--model", "sh -c \"", ";", "&", "C:\\", ".exe", "models--", "sha256-", "bash", "python",
 ];
 
 /// Spoils one argument, or the list of them.
@@ -29,10 +28,7 @@ fn spoil(args: &mut Vec<String>, random: &mut Random) {
     match (random.below(6), args.get_mut(at)) {
         (0, Some(arg)) => {
             let places: Vec<usize> = arg.char_indices().map(|(at, _)| at).collect();
-            arg.insert_str(
-                places.get(random.below(places.len())).copied().unwrap_or(0),
-                piece,
-            );
+            arg.insert_str(places.get(random.below(places.len())).copied().unwrap_or(0), piece);
         }
         (1, Some(arg)) => *arg = arg.chars().take(random.below(12)).collect(),
         (2, Some(arg)) => *arg = arg.chars().rev().collect(),
@@ -52,19 +48,11 @@ fn spoilt_command_lines_get_sound_names() {
             spoil(&mut args, &mut random);
         }
         let text = args.concat();
-        let env = [
-            ("RANK", text.as_str()),
-            ("JPY_SESSION_NAME", text.as_str()),
-            ("SLURM_JOB_ID", text.as_str()),
-            ("PWD", text.as_str()),
-        ];
+        let env = [("RANK", text.as_str()), ("JPY_SESSION_NAME", text.as_str()), ("SLURM_JOB_ID", text.as_str()), ("PWD", text.as_str())];
         let env = if round % 2 == 0 { env.as_slice() } else { &[] };
         let what = named(args.last().map_or("", String::as_str), &args, env, &text);
         for name in [&what.short, &what.full] {
-            assert!(
-                !name.is_empty() && !name.chars().any(char::is_control),
-                "{args:?}: {name:?}"
-            );
+            assert!(!name.is_empty() && !name.chars().any(char::is_control), "{args:?}: {name:?}");
             assert!(name.chars().count() <= 160, "{args:?}: {name:?}");
         }
         for name in [what.job, what.container].into_iter().flatten() {
@@ -80,10 +68,7 @@ fn huge_command_lines_are_cheap() {
         vec!["x".to_owned(); 100_000],
         vec![long.clone(), long.clone(), long.clone()],
         vec![long],
-        std::iter::once("python")
-            .chain(["-uuuuuuuuuuuuuuu"; 100])
-            .map(str::to_owned)
-            .collect(),
+        std::iter::once("python").chain(["-uuuuuuuuuuuuuuu"; 100]).map(str::to_owned).collect(),
         vec!["python".to_owned(), "-u".repeat(1 << 20)],
         vec!["sh".to_owned(), "-c".to_owned(), "sh -c '".repeat(1 << 16)],
         vec!["env".to_owned(); 100],
@@ -94,11 +79,7 @@ fn huge_command_lines_are_cheap() {
         let cgroup = "a/".repeat(1 << 20);
         assert!(named("x", args, &[], &cgroup).full.chars().count() <= 160);
     }
-    assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -124,19 +105,11 @@ fn secrets_stay_out_of_every_name() {
         for args in [args, vec![way.clone()]] {
             let what = named("x", &args, &[], "");
             for name in [what.short, what.full] {
-                assert!(
-                    !name.contains(SECRET) && !name.contains(plain),
-                    "{way}: {name}"
-                );
+                assert!(!name.contains(SECRET) && !name.contains(plain), "{way}: {name}");
             }
         }
     }
-    let code = [
-        "python",
-        "-c",
-        &format!("login(token='{plain}'); hub({{'password': '{plain}'}})"),
-    ]
-    .map(str::to_owned);
+    let code = ["python", "-c", &format!("login(token='{plain}'); hub({{'password': '{plain}'}})")].map(str::to_owned);
     let full = named("x", &code, &[], "").full;
     assert!(!full.contains(plain), "{full}");
 }

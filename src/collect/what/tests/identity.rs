@@ -6,9 +6,7 @@ use super::{Variable, named};
 const ID: &str = "3f2a9c11be04aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55aa55";
 
 fn rank(env: &[Variable<'_>]) -> Option<(u32, Option<u32>, Option<u32>)> {
-    named("x", &[], env, "")
-        .rank
-        .map(|Rank { rank, world, local }| (rank, world, local))
+    named("x", &[], env, "").rank.map(|Rank { rank, world, local }| (rank, world, local))
 }
 
 fn job(env: &[Variable<'_>], cgroup: &str) -> Option<String> {
@@ -25,21 +23,10 @@ fn ranks_come_from_launchers() {
     let torch = [("RANK", "3"), ("WORLD_SIZE", "8"), ("LOCAL_RANK", "1")];
     assert_eq!(rank(&torch), Some((3, Some(8), Some(1))));
     assert_eq!(rank(&[("RANK", "0")]), Some((0, None, None)));
-    let ompi = [
-        ("OMPI_COMM_WORLD_RANK", "5"),
-        ("OMPI_COMM_WORLD_SIZE", "16"),
-        ("OMPI_COMM_WORLD_LOCAL_RANK", "5"),
-    ];
+    let ompi = [("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_SIZE", "16"), ("OMPI_COMM_WORLD_LOCAL_RANK", "5")];
     assert_eq!(rank(&ompi), Some((5, Some(16), Some(5))));
-    assert_eq!(
-        rank(&[("PMI_RANK", "2"), ("PMI_SIZE", "4")]),
-        Some((2, Some(4), None))
-    );
-    let slurm = [
-        ("SLURM_PROCID", "1"),
-        ("SLURM_NTASKS", "4"),
-        ("SLURM_LOCALID", "1"),
-    ];
+    assert_eq!(rank(&[("PMI_RANK", "2"), ("PMI_SIZE", "4")]), Some((2, Some(4), None)));
+    let slurm = [("SLURM_PROCID", "1"), ("SLURM_NTASKS", "4"), ("SLURM_LOCALID", "1")];
     assert_eq!(rank(&slurm), Some((1, Some(4), Some(1))));
 }
 
@@ -61,14 +48,7 @@ fn nonsense_is_no_rank() {
 
 #[test]
 fn a_rank_reads_as_words() {
-    let rank = |world| {
-        Rank {
-            rank: 3,
-            world,
-            local: None,
-        }
-        .to_string()
-    };
+    let rank = |world| Rank { rank: 3, world, local: None }.to_string();
     assert_eq!(rank(Some(8)), "rank 3 of 8");
     assert_eq!(rank(None), "rank 3");
 }
@@ -79,23 +59,11 @@ fn jobs_come_from_schedulers() {
     assert_eq!(slurm("0").as_deref(), Some("slurm 48211.0"));
     assert_eq!(slurm("4294967291").as_deref(), Some("slurm 48211"));
     assert_eq!(slurm("x").as_deref(), Some("slurm 48211"));
-    assert_eq!(
-        job(&[("SLURM_JOB_ID", "7")], "").as_deref(),
-        Some("slurm 7")
-    );
-    assert_eq!(
-        job(&[("PBS_JOBID", "1234.pbs01")], "").as_deref(),
-        Some("pbs 1234")
-    );
-    assert_eq!(
-        job(&[("PBS_JOBID", "1234[5].pbs01")], "").as_deref(),
-        Some("pbs 1234[5]")
-    );
+    assert_eq!(job(&[("SLURM_JOB_ID", "7")], "").as_deref(), Some("slurm 7"));
+    assert_eq!(job(&[("PBS_JOBID", "1234.pbs01")], "").as_deref(), Some("pbs 1234"));
+    assert_eq!(job(&[("PBS_JOBID", "1234[5].pbs01")], "").as_deref(), Some("pbs 1234[5]"));
     assert_eq!(job(&[("LSB_JOBID", "991")], "").as_deref(), Some("lsf 991"));
-    assert_eq!(
-        job(&[("RAY_JOB_ID", "01000000")], "").as_deref(),
-        Some("ray 01000000")
-    );
+    assert_eq!(job(&[("RAY_JOB_ID", "01000000")], "").as_deref(), Some("ray 01000000"));
     assert_eq!(job(&[("SLURM_JOB_ID", "")], ""), None);
     assert_eq!(job(&[("SLURM_JOB_ID", "4 \x1b[2J")], ""), None);
 }
@@ -113,46 +81,24 @@ fn a_slurm_job_shows_in_the_cgroup_too() {
 fn containers_come_from_cgroups() {
     let cases = [
         ("0::/system.slice/docker-ID.scope", "docker 3f2a9c11be04"),
-        (
-            "12:memory:/docker/ID\n11:cpu:/docker/ID\n",
-            "docker 3f2a9c11be04",
-        ),
+        ("12:memory:/docker/ID\n11:cpu:/docker/ID\n", "docker 3f2a9c11be04"),
         ("/docker/ID", "docker 3f2a9c11be04"),
-        (
-            "0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-ID.scope/container",
-            "podman 3f2a9c11be04",
-        ),
+        ("0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-ID.scope/container", "podman 3f2a9c11be04"),
         ("0::/libpod_parent/libpod-ID", "podman 3f2a9c11be04"),
         (
             "0::/kubepods.slice/kubepods-burstable.slice/\
              kubepods-burstable-pod8f5d0c2e_1b2c_4d3e_9f00_aabbccddeeff.slice/cri-containerd-ID.scope",
             "containerd 3f2a9c11be04",
         ),
-        (
-            "1:cpu:/system.slice/containerd.service/kubepods-pod8f5d0c2e_1b2c.slice:cri-containerd:ID",
-            "containerd 3f2a9c11be04",
-        ),
-        (
-            "1:cpu:/kubepods/burstable/pod8f5d0c2e-1b2c-4d3e-9f00-aabbccddeeff/ID",
-            "k8s 3f2a9c11be04",
-        ),
-        (
-            "0::/kubepods.slice/kubepods-pod8f5d0c2e_1b2c_4d3e_9f00_aabbccddeeff.slice",
-            "k8s pod 8f5d0c2e",
-        ),
+        ("1:cpu:/system.slice/containerd.service/kubepods-pod8f5d0c2e_1b2c.slice:cri-containerd:ID", "containerd 3f2a9c11be04"),
+        ("1:cpu:/kubepods/burstable/pod8f5d0c2e-1b2c-4d3e-9f00-aabbccddeeff/ID", "k8s 3f2a9c11be04"),
+        ("0::/kubepods.slice/kubepods-pod8f5d0c2e_1b2c_4d3e_9f00_aabbccddeeff.slice", "k8s pod 8f5d0c2e"),
         ("0::/lxc/web01/init.scope", "lxc web01"),
         ("0::/lxc.payload.web01/system.slice", "lxc web01"),
-        (
-            "0::/machine.slice/machine-build\\x2dbox.scope/payload",
-            "nspawn build-box",
-        ),
+        ("0::/machine.slice/machine-build\\x2dbox.scope/payload", "nspawn build-box"),
     ];
     for (cgroup, expected) in cases {
-        assert_eq!(
-            container(&[], cgroup).as_deref(),
-            Some(expected),
-            "{cgroup}"
-        );
+        assert_eq!(container(&[], cgroup).as_deref(), Some(expected), "{cgroup}");
     }
 }
 
@@ -178,14 +124,8 @@ fn other_cgroups_are_no_containers() {
 fn apptainer_shows_in_the_environment_only() {
     let session = "0::/user.slice/user-1000.slice/session-3.scope";
     let apptainer = [("APPTAINER_NAME", "pytorch.sif")];
-    assert_eq!(
-        container(&apptainer, session).as_deref(),
-        Some("apptainer pytorch.sif")
-    );
+    assert_eq!(container(&apptainer, session).as_deref(), Some("apptainer pytorch.sif"));
     let singularity = [("SINGULARITY_NAME", "/images/tf.sif")];
-    assert_eq!(
-        container(&singularity, session).as_deref(),
-        Some("apptainer tf.sif")
-    );
+    assert_eq!(container(&singularity, session).as_deref(), Some("apptainer tf.sif"));
     assert_eq!(container(&[("APPTAINER_NAME", " ")], session), None);
 }

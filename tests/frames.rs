@@ -1,0 +1,270 @@
+//! Frames of machines made by hand: what the screens of the design look like with the figures that there are.
+//!
+//! The text of a frame is a snapshot (`INSTA_UPDATE=always` writes them; compare the figures with `frames/stories.rs`
+//! before accepting). Colours are not in it: they are tested by role below.
+
+#[path = "frames/mod.rs"]
+mod stage;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+use ratatui::style::{Color, Modifier};
+use stage::machine::{Card, END, Holder, Machine, SECONDS};
+use stage::{after, cells, dashboard, draw, stories};
+use vramtop::app::{Mode, Msg, Waiting, update};
+use vramtop::model::{Event, EventKind, GpuState, Moment, Record};
+use vramtop::view::{Colors, Theme};
+
+const MONO: Theme = Theme::new(Colors::Never, false);
+const ASCII: Theme = Theme::new(Colors::Never, true);
+
+fn press(app: &mut vramtop::app::App, code: KeyCode) {
+    update(app, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+}
+
+macro_rules! assert_frame {
+    ($name:literal, $app:expr, $theme:expr, $width:literal x $height:literal) => {
+        insta::assert_snapshot!($name, draw(&mut $app, &$theme, $width, $height).backend())
+    };
+}
+
+#[test]
+fn the_four_screens_of_the_design() {
+    let mut app = after(&stories::two_h200());
+    assert_frame!("two_h200_120x36", app, MONO, 120 x 36);
+    assert_frame!("two_h200_40x10", app, MONO, 40 x 10);
+    assert_frame!("two_h200_80x24", app, MONO, 80 x 24);
+    assert_frame!("desktop_80x24", after(&stories::desktop()), MONO, 80 x 24);
+    assert_frame!("eight_h100_200x50", after(&stories::eight_h100()), MONO, 200 x 50);
+}
+
+#[test]
+fn room_is_used_and_given_up_in_order() {
+    let mut app = after(&stories::two_h200());
+    assert_frame!("two_h200_120x60_grown", app, MONO, 120 x 60);
+    assert_frame!("two_h200_120x30_shrunk", app, MONO, 120 x 30);
+    assert_frame!("desktop_80x16_shrunk", after(&stories::desktop()), MONO, 80 x 16);
+    let mut app = after(&stories::eight_h100());
+    assert_frame!("eight_h100_120x36", app, MONO, 120 x 36);
+    assert_frame!("eight_h100_80x14_scrolled", app, MONO, 80 x 14);
+    press(&mut app, KeyCode::End);
+    assert_frame!("eight_h100_80x14_at_the_end", app, MONO, 80 x 14);
+}
+
+#[test]
+fn ascii_has_nothing_else() {
+    let mut app = after(&stories::two_h200());
+    assert_frame!("two_h200_ascii", app, ASCII, 120 x 36);
+    for (width, height) in [(120, 36), (80, 24), (40, 10), (200, 50)] {
+        assert!(cells(&mut app, &ASCII, width, height).content.iter().all(|cell| cell.symbol().is_ascii()));
+    }
+}
+
+#[test]
+fn the_help_names_every_key() {
+    let mut app = after(&stories::two_h200());
+    press(&mut app, KeyCode::Char('?'));
+    assert_frame!("help_80x36", app, MONO, 80 x 36);
+    assert_frame!("help_200x24", app, MONO, 200 x 24);
+}
+
+#[test]
+fn before_the_first_answer() {
+    let mut app = dashboard(Mode::Live);
+    assert_frame!("connecting_80x24", app, MONO, 80 x 24);
+    update(&mut app, Msg::Waiting(Waiting { call: "nvmlInit_v2", for_ms: 4200 }));
+    assert_frame!("connecting_slowly", app, MONO, 80 x 24);
+    update(&mut app, Msg::Ended("no NVIDIA driver is loaded".to_owned()));
+    assert_frame!("never_connected", app, MONO, 80 x 24);
+}
+
+#[test]
+fn cards_that_tell_nothing() {
+    let mut machine = stories::two_h200();
+    machine.cards[0].state = GpuState::Lost { since_ms: 600_000 };
+    machine.cards[1].refused = Some("used is more than the total");
+    assert_frame!("lost_and_unknown_120x36", after(&machine), MONO, 120 x 36);
+    assert_frame!("lost_and_unknown_40x10", after(&machine), MONO, 40 x 10);
+    machine.cards[0].state = GpuState::Asleep { since_ms: 600_000 };
+    machine.cards[1] = Card { unlisted: Some("not permitted"), ..Card::h200() };
+    machine.cards[1].ownerless = |_| 96.0;
+    machine.holders.clear();
+    assert_frame!("asleep_and_unlisted_120x36", after(&machine), MONO, 120 x 36);
+}
+
+#[test]
+fn no_device_and_no_process() {
+    let mut machine = Machine { cards: Vec::new(), holders: Vec::new(), ..stories::desktop() };
+    assert_frame!("no_gpu_80x24", after(&machine), MONO, 80 x 24);
+    machine.cards.push(Card::h100());
+    assert_frame!("idle_80x24", after(&machine), MONO, 80 x 24);
+}
+
+#[test]
+fn a_driver_that_does_not_say_who_has_what() {
+    let mut machine = stories::desktop();
+    for holder in &mut machine.holders {
+        holder.held = None;
+    }
+    machine.cards[0].ownerless = |_| 13.9;
+    assert_frame!("unknown_shares_80x24", after(&machine), MONO, 80 x 24);
+    let mut machine = stories::desktop();
+    machine.cards[0].reserve = None;
+    machine.cards[0].untracked = (12, 0.3);
+    assert_frame!("memory_v1_and_untracked_80x24", after(&machine), MONO, 80 x 24);
+}
+
+#[test]
+fn a_replay_says_where_it_is() {
+    let mut app = dashboard(Mode::Replay { length_ms: Some(899_000) });
+    for record in stories::desktop().records().take(200) {
+        update(&mut app, Msg::Record(Box::new(record)));
+    }
+    press(&mut app, KeyCode::Char('+'));
+    press(&mut app, KeyCode::Char(' '));
+    assert_frame!("replay_120x24", app, MONO, 120 x 24);
+    update(&mut app, Msg::Ended("end of the recording".to_owned()));
+    let header = draw(&mut app, &MONO, 120, 24).backend().to_string();
+    assert!(header.lines().next().is_some_and(|line| line.contains("● ended 11:56:37")), "{header}");
+}
+
+#[test]
+fn a_replay_s_frame_is_the_live_one_s() {
+    let machine = stories::eight_h100();
+    let (mut live, mut replay) = (after(&machine), dashboard(Mode::Replay { length_ms: None }));
+    for record in machine.records() {
+        update(&mut replay, Msg::Record(Box::new(record)));
+    }
+    let (a, b) = (cells(&mut live, &MONO, 200, 50), cells(&mut replay, &MONO, 200, 50));
+    // The first line has the mark of freshness, and the last the keys.
+    assert!(a.content[200..49 * 200] == b.content[200..49 * 200]);
+}
+
+#[test]
+fn silence_is_said_and_its_reason_too() {
+    let mut app = after(&stories::two_h200());
+    for seconds in 0..15 {
+        update(&mut app, Msg::Tick(Moment { unix_ms: END.unix_ms + seconds * 1000 }));
+    }
+    update(&mut app, Msg::Waiting(Waiting { call: "the process list", for_ms: 13_000 }));
+    let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
+    let first = frame.lines().next().unwrap_or_default();
+    assert!(first.contains("● stale 14 s · the driver is busy with the process list"), "{first}");
+}
+
+#[test]
+fn a_gap_stays_empty() {
+    let machine = stories::two_h200();
+    let mut app = dashboard(Mode::Live);
+    for record in machine.records() {
+        let Record::Sample(sample) = &record else {
+            update(&mut app, Msg::Record(Box::new(record)));
+            continue;
+        };
+        if (300..500).contains(&(sample.elapsed_ms / 1000)) {
+            continue;
+        }
+        if sample.elapsed_ms == 500_000 {
+            let gap = Event { time: sample.time, elapsed_ms: 499_000, gpu: None, kind: EventKind::Gap { ms: 200_000 } };
+            update(&mut app, Msg::Record(Box::new(Record::Event(gap))));
+        }
+        update(&mut app, Msg::Record(Box::new(record)));
+    }
+    assert_frame!("gap_120x36", app, MONO, 120 x 36);
+}
+
+#[test]
+fn the_first_minute_fills_the_picture() {
+    let mut app = dashboard(Mode::Live);
+    for record in stories::two_h200().records().take(41) {
+        update(&mut app, Msg::Record(Box::new(record)));
+    }
+    assert_frame!("after_40_seconds_120x36", app, MONO, 120 x 36);
+}
+
+#[test]
+fn without_colours_none_is_set() {
+    for machine in [stories::two_h200(), stories::desktop(), stories::eight_h100()] {
+        let cells = cells(&mut after(&machine), &MONO, 200, 50);
+        assert!(cells.content.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+    }
+}
+
+#[test]
+fn the_selected_row_is_reversed_from_end_to_end() {
+    for colors in [Colors::Never, Colors::Sixteen, Colors::Many, Colors::True] {
+        let cells = cells(&mut after(&stories::two_h200()), &Theme::new(colors, false), 120, 36);
+        let row = cells.content.chunks(120).find(|row| row[0].symbol() == "▸").expect("a selected row");
+        assert!(row[..119].iter().all(|cell| cell.modifier.contains(Modifier::REVERSED) && cell.fg == Color::Reset && cell.bg == Color::Reset));
+        let reversed = cells.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED)).count();
+        assert_eq!(reversed, 119);
+    }
+}
+
+#[test]
+fn a_slice_and_its_row_have_one_colour() {
+    let cells = cells(&mut after(&stories::two_h200()), &Theme::new(Colors::True, false), 120, 36);
+    let rows: Vec<_> = cells.content.chunks(120).collect();
+    let bar = rows[4];
+    let row = rows.iter().find(|row| row[2].symbol() == "a").expect("the row of a");
+    assert_eq!((bar[2].symbol(), bar[2].fg), ("█", row[2].fg));
+    // The letter in the bar stands on the same colour.
+    let letter = bar.iter().find(|cell| cell.symbol() == "a").expect("the letter");
+    assert_eq!(letter.bg, row[2].fg);
+}
+
+fn crowd(gpus: usize, processes: u32) -> Machine {
+    let cards = (0..gpus).map(|at| if at % 3 == 2 { Card::h100() } else { Card::h200() }).collect::<Vec<_>>();
+    let users = ["ann", "bob", "管理者", "a_rather_long_user_name", "eve", "dan", "fay"];
+    let holders = (0..processes).filter(|_| gpus > 0).map(|n| {
+        let mut holder = Holder::new(n as usize % gpus.max(1), 1000 + n, users[n as usize % users.len()], "训练.py", |_| 0.05);
+        holder.full = "训练.py --config 一个很长的名字 --and more";
+        holder.held = if n % 11 == 10 {
+            None
+        } else if n < 16 {
+            Some(|s| 30.0 + s as f64 / 100.0)
+        } else {
+            holder.held
+        };
+        holder
+    });
+    Machine { host: "crowded", hz: 20, own: 4, holders: holders.collect(), cards }
+}
+
+#[test]
+fn two_thousand_processes_on_sixteen_devices() {
+    let mut machine = crowd(16, 2048);
+    machine.cards[9].untracked = (300, 2.5);
+    let mut app = dashboard(Mode::Live);
+    update(&mut app, Msg::Record(Box::new(machine.header())));
+    for second in 1..4 {
+        update(&mut app, Msg::Record(Box::new(machine.sample(second))));
+    }
+    assert_frame!("sixteen_200x50", app, MONO, 200 x 50);
+    press(&mut app, KeyCode::End);
+    assert_frame!("sixteen_80x24_at_the_end", app, MONO, 80 x 24);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn any_size_holds_any_machine(
+        width in 1..300_u16, height in 1..100_u16, gpus in 0..17_usize, processes in prop_oneof![0..30_u32, Just(2048)], downs in 0..6_usize,
+        ascii in any::<bool>(),
+    ) {
+        let machine = crowd(gpus, processes);
+        let mut app = dashboard(Mode::Live);
+        let theme = Theme::new(Colors::True, ascii);
+        draw(&mut app, &theme, width, height);
+        for record in [machine.header(), machine.sample(1), machine.sample(SECONDS)] {
+            update(&mut app, Msg::Record(Box::new(record)));
+        }
+        for _ in 0..downs {
+            press(&mut app, KeyCode::PageDown);
+            draw(&mut app, &theme, width, height);
+        }
+        press(&mut app, KeyCode::Char('?'));
+        draw(&mut app, &theme, width, height);
+        draw(&mut app, &theme, 1, 1);
+    }
+}
