@@ -110,6 +110,7 @@ fn a_driver_that_does_not_say_who_has_what() {
     assert_frame!("unknown_shares_80x24", after(&machine), MONO, 80 x 24);
     let mut machine = stories::desktop();
     machine.cards[0].reserve = None;
+    machine.cards[0].ownerless = |_| 0.4;
     machine.cards[0].untracked = (12, 0.3);
     assert_frame!("memory_v1_and_untracked_80x24", after(&machine), MONO, 80 x 24);
 }

@@ -183,5 +183,6 @@ fn has_one_user<'a>(rows: impl Iterator<Item = &'a ProcessRow>) -> bool {
 /// With memory v1 the driver's reserve cannot be told from it: then all of the rest is shown, and said to be both.
 fn ownerless(ledger: &Ledger) -> Option<Bytes> {
     let rest = if ledger.driver.is_some() { ledger.notable_unattributed() } else { ledger.unattributed };
-    rest.filter(|bytes| *bytes > Bytes::ZERO)
+    // Less would be written as 0.0.
+    rest.filter(|bytes| bytes.0 * 20 >= Bytes::GIB)
 }

@@ -4,19 +4,23 @@
 //! Text that came from another process can enter only as [`SafeText`].
 
 mod gpu;
+mod lane;
 mod ledger;
+mod memory;
 mod process;
 mod reading;
 mod sample;
+mod telemetry;
 mod text;
 mod units;
 
-pub use gpu::{
-    DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, MemorySource, PcieRate, Telemetry, Throttle, Untracked,
-};
+pub use gpu::{GpuFacts, GpuId, GpuSample, GpuState, ListState, Untracked};
+pub use lane::{Lane, LanePoint};
 pub use ledger::{Ledger, Share};
+pub use memory::{DeviceMemory, MemorySource};
 pub use process::{HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, RunState, Visibility};
 pub use reading::{Absence, ParseAbsenceError, Reading};
 pub use sample::{Event, EventKind, Fault, Header, OwnCost, Record, Sample};
+pub use telemetry::{PcieRate, Telemetry, Throttle};
 pub use text::SafeText;
 pub use units::{Bytes, Moment, Percent, UtilizationPercent};

@@ -88,7 +88,7 @@ fn width_of(column: Column, width: u16, needs: &Needs) -> u16 {
         Column::Gpu => needs.gpu.max(if narrow { 1 } else { 3 }),
         Column::Pid => needs.pid.max(5),
         Column::User => needs.user.clamp(4, if roomy { 16 } else { 10 }),
-        Column::Kind => 3,
+        Column::Kind | Column::Sm => 3,
         Column::Vram => {
             if narrow {
                 5
@@ -115,7 +115,6 @@ fn width_of(column: Column, width: u16, needs: &Needs) -> u16 {
                 8
             }
         }
-        Column::Sm => 3,
         Column::Cpu => 4,
         Column::Time => 5,
         Column::Job => 18,

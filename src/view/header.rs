@@ -75,12 +75,11 @@ pub(super) fn draw_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &The
     }
     let width = width_of_spans(&mark) + 1;
     let rest = Rect { width: area.width.saturating_sub(width), ..area };
-    match app.notice() {
-        Some(notice) => draw_sentence(buffer, rest, &notice, theme),
-        None => {
-            let host = app.picture().monitor().header().map_or("vramtop", |header| header.host.as_str());
-            Pen::new(buffer, rest).put(host, theme.style(Role::Label));
-        }
+    if let Some(notice) = app.notice() {
+        draw_sentence(buffer, rest, &notice, theme);
+    } else {
+        let host = app.picture().monitor().header().map_or("vramtop", |header| header.host.as_str());
+        Pen::new(buffer, rest).put(host, theme.style(Role::Label));
     }
     put_right(buffer, area, &Line::from(mark));
 }
@@ -161,7 +160,7 @@ fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
             spans.push(dot(if replay.paused { "paused" } else { "replay" }, held));
             spans.extend(time(plain));
             let of = replay.of_ms.map_or_else(String::new, |of| format!(" of {}", position(of)));
-            let speed = if (replay.speed - 1.0).abs() < f64::EPSILON { String::new() } else { format!(" × {}", replay.speed) };
+            let speed = if (replay.speed - 1.0).abs() < f64::EPSILON { String::new() } else { format!(" ×{}", replay.speed) };
             spans.push(Span::styled(format!(" · {}{of}{speed}", position(replay.at_ms)), label));
         }
         Freshness::Ended => {

@@ -7,29 +7,26 @@ use super::figures::gib;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::{Holder, Hue, Owner, Picture};
-use crate::model::Bytes;
+use crate::model::{Bytes, Ledger};
+
+const TITLE: &str = "held by  ";
 
 /// Draws the line. Users by what they hold; where there are too many, the smallest are counted together.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &Theme) {
     let Some(total) = picture.monitor().total() else { return };
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
-    let mut rest = Vec::new();
-    let untracked: Bytes = picture.rows().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. })).filter_map(|row| row.bytes).sum();
-    if untracked > Bytes::ZERO {
-        rest.push(("counted only", untracked.to_string()));
+    let mut rest = rest(picture, &total);
+    let room = area.width.saturating_sub(width_of(TITLE));
+    let width = |rest: &[Term]| rest.iter().map(|term| width_of(term.name) + width_of(&term.figure) + 4).sum::<u16>();
+    // Who holds it comes first: what the bars show as well gives way.
+    for term in ["driver", "free"] {
+        if !fitting(picture.owners(), room.saturating_sub(width(&rest))).1.is_empty() {
+            rest.retain(|kept| kept.name != term);
+        }
     }
-    rest.push(("unattributed", gib(total.unattributed)));
-    if total.host > Bytes::ZERO {
-        rest.push(("host", total.host.to_string()));
-    }
-    if total.overlap > Bytes::ZERO {
-        rest.push(("counted twice", total.overlap.to_string()));
-    }
-    rest.push(("driver", gib(total.driver)));
-    rest.push(("free", total.free.to_string()));
-    let reserved = rest.iter().map(|(name, figure)| width_of(name) + width_of(figure) + 4).sum::<u16>();
+    let reserved = width(&rest);
     let mut pen = Pen::new(buffer, area);
-    pen.put("held by  ", label);
+    pen.put(TITLE, label);
     let (owners, others) = fitting(picture.owners(), pen.room().saturating_sub(reserved));
     for owner in owners {
         let hue = if picture.is_by_process() && owner.hue != Hue::Unseen { text } else { theme.style(Role::Hue(owner.hue)) };
@@ -37,11 +34,34 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     }
     if !others.is_empty() {
         let bytes: Bytes = others.iter().map(|owner| owner.bytes).sum();
-        pen.put(&format!("{} others ", others.len()), label).put(&bytes.to_string(), text).put(" · ", label);
+        let word = if others.len() == 1 { "other" } else { "others" };
+        pen.put(&format!("{} {word} ", others.len()), label).put(&bytes.to_string(), text).put(" · ", label);
     }
-    for (at, (name, figure)) in rest.iter().enumerate() {
-        pen.put(if at == 0 { "" } else { " · " }, label).put(name, label).put(" ", label).put(figure, text);
+    for (at, term) in rest.iter().enumerate() {
+        pen.put(if at == 0 { "" } else { " · " }, label).put(term.name, label).put(" ", label).put(&term.figure, text);
     }
+}
+
+/// A part of the ledger that no process holds.
+struct Term {
+    name: &'static str,
+    figure: String,
+}
+
+/// What is there beside the processes; terms that are zero by nature are not written.
+fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
+    let untracked = picture.rows().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. }));
+    let untracked: Bytes = untracked.filter_map(|row| row.bytes).sum();
+    let known = |bytes: Bytes| (bytes > Bytes::ZERO).then(|| bytes.to_string());
+    let terms = [
+        ("counted only", known(untracked)),
+        ("unattributed", Some(gib(total.unattributed))),
+        ("host", known(total.host)),
+        ("counted twice", known(total.overlap)),
+        ("driver", Some(gib(total.driver))),
+        ("free", Some(total.free.to_string())),
+    ];
+    terms.into_iter().filter_map(|(name, figure)| Some(Term { name, figure: figure? })).collect()
 }
 
 fn name(owner: &Owner) -> &str {

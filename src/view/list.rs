@@ -45,7 +45,7 @@ impl Columns {
         if width >= 150 {
             columns = Self { free: 8, history: 40, trend: 24, degrees: 6, power: 11, ..columns };
         }
-        let gaps = 2 + 2 + 2 * u16::from(columns.history > 0) + if width < 60 { 0 } else { 1 };
+        let gaps = 2 + 2 + 2 * u16::from(columns.history > 0) + u16::from(width >= 60);
         let rest = columns.gpu + columns.free + columns.used + columns.percent + columns.trend + columns.util + columns.degrees + columns.power;
         let history = if columns.history > 0 { columns.history + 2 } else { 0 };
         Self { bar: width.saturating_sub(rest + history + gaps), ..columns }

@@ -43,7 +43,7 @@ impl Past {
 pub(super) fn memory_scale(monitor: &Monitor, past: Past, row: &GpuRow) -> Scale {
     let total = kib_of(row);
     let peers = monitor.gpus().iter().filter(|peer| kib_of(peer) == total);
-    let lowest = peers.flat_map(|peer| lowest(peer, past)).min();
+    let lowest = peers.filter_map(|peer| lowest(peer, past)).min();
     let unit = u32::try_from(Bytes::GIB / Bytes::KIB).unwrap_or(u32::MAX);
     Scale { base: base(lowest.unwrap_or(0), total, unit), top: total }
 }

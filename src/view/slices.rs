@@ -44,7 +44,8 @@ impl Slice {
 /// The slices of one device's bar over `cells` cells.
 pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells: u16) -> Vec<Slice> {
     let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
-    let mut slices = holders(picture, gpu);
+    // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
+    let mut slices = if row.list.is_value() { holders(picture, gpu) } else { Vec::new() };
     alternate(&mut slices);
     let ledger = &row.ledger;
     if memory.host() > Bytes::ZERO {
@@ -52,7 +53,8 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
         slices.push(Slice::new(memory.host(), Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
     }
     if let Some(bytes) = untold(row, ledger, memory) {
-        slices.push(Slice::new(bytes, Look::Ownerless, vec![format!("? holders unknown {bytes}"), format!("? {bytes}"), "?".to_owned()]));
+        let what = if row.list.is_value() { "shares not told" } else { "holders unknown" };
+        slices.push(Slice::new(bytes, Look::Ownerless, vec![format!("? {what} {bytes}"), format!("? {bytes}"), "?".to_owned()]));
     }
     slices.push(Slice::new(memory.free(), Look::Free, vec![format!("free {}", memory.free())]));
     if let Some(driver) = memory.driver().filter(|bytes| *bytes > Bytes::ZERO) {

@@ -31,7 +31,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: Past, theme
         let line = Rect { y, height: 1, ..area };
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
-        Row { picture, row, past, rank_apart, now, selected, theme }.draw(buffer, line, &placed);
+        Row { picture, entry: row, past, rank_apart, now, selected, theme }.draw(buffer, line, &placed);
     }
     if seen.len() < rows.len() && height > 1 {
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
@@ -108,7 +108,7 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
 
 struct Row<'a> {
     picture: &'a Picture,
-    row: &'a TableRow,
+    entry: &'a TableRow,
     past: Past,
     /// Whether the rank has a column of its own.
     rank_apart: bool,
@@ -127,8 +127,8 @@ impl Row<'_> {
         if self.selected {
             buffer.set_style(area.intersection(buffer.area), Theme::selected());
         }
-        let process = self.picture.process(self.row);
-        let (letter, hue) = match self.row.holder {
+        let process = self.picture.process(self.entry);
+        let (letter, hue) = match self.entry.holder {
             Holder::Process { tag, hue, .. } => (tag.letter, hue),
             Holder::Nobody => ('?', Hue::Unseen),
             Holder::Untracked { .. } => ('+', Hue::Unseen),
@@ -137,21 +137,21 @@ impl Row<'_> {
         let mut pen = Pen::new(buffer, area);
         pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 2);
         pen.glyph(letter, self.style(Role::Hue(hue)));
-        for column in placed {
+        for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
             self.cell(&mut Pen::new(buffer, cell), column, process, hue);
         }
     }
 
-    fn cell(&self, pen: &mut Pen<'_>, placed: &Placed, process: Option<&ProcessRow>, hue: Hue) {
+    fn cell(&self, pen: &mut Pen<'_>, placed: Placed, process: Option<&ProcessRow>, hue: Hue) {
         let (label, text, width) = (self.style(Role::Label), self.style(Role::Text), placed.width);
         let host = process.and_then(|row| row.host.get());
         match placed.column {
-            Column::Gpu => pen.right(self.picture.monitor().gpus().get(self.row.gpu).map_or("", |gpu| &gpu.label), width, text),
+            Column::Gpu => pen.right(self.picture.monitor().gpus().get(self.entry.gpu).map_or("", |gpu| &gpu.label), width, text),
             Column::Pid => {
-                let pid = match self.row.holder {
+                let pid = match self.entry.holder {
                     Holder::Untracked { count } => format!("{count}×"),
-                    _ => self.row.pid().map_or_else(|| UNKNOWN.to_owned(), |pid| pid.to_string()),
+                    _ => self.entry.pid().map_or_else(|| UNKNOWN.to_owned(), |pid| pid.to_string()),
                 };
                 pen.right(&pid, width, label)
             }
@@ -160,7 +160,7 @@ impl Row<'_> {
                 pen.left(user, width, self.style(Role::Hue(hue)))
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => pen.right(&gib(self.row.bytes), width, self.style(Role::Figure)),
+            Column::Vram => pen.right(&gib(self.entry.bytes), width, if self.is_past() { label } else { self.style(Role::Figure) }),
             Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
@@ -187,15 +187,21 @@ impl Row<'_> {
     }
 
     fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
-        let Some(process) = process else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
+        let known = process.filter(|row| row.memory.is_value() && !self.is_past());
+        let Some(process) = known else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
         let change = Change::new(&process.bytes_per_minute(), self.card());
         let text = if width < 11 { change.short() } else { change.long() };
         pen.left(&text, width, self.style(if change.moves { Role::Text } else { Role::Label }))
     }
 
+    /// Whether the figures are the last that were known, because the card's list can't be read now.
+    fn is_past(&self) -> bool {
+        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.list.is_value())
+    }
+
     /// All memory of the row's card.
     fn card(&self) -> Bytes {
-        self.picture.monitor().gpus().get(self.row.gpu).map_or(Bytes::ZERO, total_of)
+        self.picture.monitor().gpus().get(self.entry.gpu).map_or(Bytes::ZERO, total_of)
     }
 
     /// Two minutes by the second, else by 15 seconds.
@@ -208,9 +214,9 @@ impl Row<'_> {
     }
 
     fn what(&self, process: Option<&ProcessRow>, width: u16) -> String {
-        match self.row.holder {
+        match self.entry.holder {
             Holder::Nobody => {
-                let ledger = self.picture.monitor().gpus().get(self.row.gpu).and_then(|gpu| gpu.ledger.get());
+                let ledger = self.picture.monitor().gpus().get(self.entry.gpu).and_then(|gpu| gpu.ledger.get());
                 let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
                 if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
             }

@@ -75,36 +75,57 @@ pub struct Slice {
 /// A role's colour in 24 bits, of 256, and of 16 (`None` is the terminal's own foreground).
 type Shade = ((u8, u8, u8), u8, Option<Color>);
 
-const MINE: Shade = ((0x3a, 0xb8, 0xcc), 38, Some(Color::Cyan));
-const OTHERS: [Shade; 4] = [
-    ((0x6d, 0x8f, 0xc4), 67, Some(Color::Blue)),
-    ((0x9a, 0x84, 0xc0), 97, Some(Color::Magenta)),
-    ((0x66, 0x9f, 0x8c), 66, Some(Color::Green)),
-    ((0xae, 0x99, 0x73), 137, Some(Color::Gray)),
-];
-const UNSEEN: Shade = ((0x7c, 0x80, 0x86), 244, None);
-const DRIVER: Shade = ((0x4c, 0x50, 0x58), 239, None);
-const LABEL: Shade = ((0x84, 0x89, 0x92), 245, None);
-const HISTORY: Shade = ((0x40, 0x46, 0x51), 238, None);
-const EDGE: Shade = ((0x87, 0x91, 0xa0), 246, None);
-const SMALL: Shade = ((0x5e, 0x67, 0x75), 241, None);
-const WARN: Shade = ((0xe0, 0xb8, 0x4a), 179, Some(Color::Yellow));
-const ALARM: Shade = ((0xf0, 0x62, 0x5d), 203, Some(Color::Red));
-const LIVE: Shade = ((0x6f, 0xb9, 0x7a), 71, Some(Color::Green));
-/// Text on a filled slice.
-const INK: Shade = ((0x0e, 0x14, 0x18), 233, Some(Color::Black));
+/// What a theme fills in: a colour for each role that has one.
+#[derive(Debug)]
+struct Palette {
+    mine: Shade,
+    others: [Shade; Hue::OTHERS as usize],
+    unseen: Shade,
+    driver: Shade,
+    label: Shade,
+    history: Shade,
+    edge: Shade,
+    small: Shade,
+    warn: Shade,
+    alarm: Shade,
+    live: Shade,
+    /// Text on a filled slice.
+    ink: Shade,
+}
+
+/// One strong hue, four quiet ones of one lightness, and greys.
+const DEFAULT: Palette = Palette {
+    mine: ((0x3a, 0xb8, 0xcc), 38, Some(Color::Cyan)),
+    others: [
+        ((0x6d, 0x8f, 0xc4), 67, Some(Color::Blue)),
+        ((0x9a, 0x84, 0xc0), 97, Some(Color::Magenta)),
+        ((0x66, 0x9f, 0x8c), 66, Some(Color::Green)),
+        ((0xae, 0x99, 0x73), 137, Some(Color::Gray)),
+    ],
+    unseen: ((0x7c, 0x80, 0x86), 244, None),
+    driver: ((0x4c, 0x50, 0x58), 239, None),
+    label: ((0x84, 0x89, 0x92), 245, None),
+    history: ((0x40, 0x46, 0x51), 238, None),
+    edge: ((0x87, 0x91, 0xa0), 246, None),
+    small: ((0x5e, 0x67, 0x75), 241, None),
+    warn: ((0xe0, 0xb8, 0x4a), 179, Some(Color::Yellow)),
+    alarm: ((0xf0, 0x62, 0x5d), 203, Some(Color::Red)),
+    live: ((0x6f, 0xb9, 0x7a), 71, Some(Color::Green)),
+    ink: ((0x0e, 0x14, 0x18), 233, Some(Color::Black)),
+};
 
 /// The look of everything.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
     colors: Colors,
     ascii: bool,
+    palette: &'static Palette,
 }
 
 impl Theme {
     /// The default theme in so many colours, in ASCII where the terminal or the locale has no more.
     pub const fn new(colors: Colors, ascii: bool) -> Self {
-        Self { colors, ascii }
+        Self { colors, ascii, palette: &DEFAULT }
     }
 
     /// Whether the frame is to be ASCII only.
@@ -114,19 +135,19 @@ impl Theme {
 
     /// The style of a role.
     pub fn style(&self, role: Role) -> Style {
-        let style = Style::new();
+        let (style, palette) = (Style::new(), self.palette);
         match role {
             Role::Text => style,
             Role::Figure => style.add_modifier(Modifier::BOLD),
-            Role::Label => self.quiet(LABEL),
-            Role::Hue(hue) => self.fg(shade(hue)),
-            Role::Driver => self.quiet(DRIVER),
-            Role::History => self.quiet(HISTORY),
-            Role::Edge => self.fg(EDGE),
-            Role::Small => self.quiet(SMALL),
-            Role::Notice(Severity::Alarm) => self.fg(ALARM).add_modifier(Modifier::BOLD),
-            Role::Notice(Severity::Warn) | Role::Held => self.fg(WARN),
-            Role::Live => self.fg(LIVE),
+            Role::Label => self.quiet(palette.label),
+            Role::Hue(hue) => self.fg(palette.shade(hue)),
+            Role::Driver => self.quiet(palette.driver),
+            Role::History => self.quiet(palette.history),
+            Role::Edge => self.fg(palette.edge),
+            Role::Small => self.quiet(palette.small),
+            Role::Notice(Severity::Alarm) => self.fg(palette.alarm).add_modifier(Modifier::BOLD),
+            Role::Notice(Severity::Warn) | Role::Held => self.fg(palette.warn),
+            Role::Live => self.fg(palette.live),
         }
     }
 
@@ -144,11 +165,10 @@ impl Theme {
             Hue::Unseen => ['░', '▒'],
         };
         let texture = textures[usize::from(alternate)];
-        let plain = Style::new();
+        let (plain, shade) = (Style::new(), self.palette.shade(hue));
         if self.ascii {
-            return Slice { glyph: letter, fill: self.fg(shade(hue)), label: self.fg(shade(hue)).add_modifier(Modifier::BOLD) };
+            return Slice { glyph: letter, fill: self.fg(shade), label: self.fg(shade).add_modifier(Modifier::BOLD) };
         }
-        let shade = shade(hue);
         match self.colors {
             Colors::Never => Slice { glyph: texture, fill: plain, label: plain },
             Colors::Sixteen => {
@@ -157,7 +177,7 @@ impl Theme {
             }
             Colors::Many | Colors::True => {
                 let color = self.pick(if alternate { dimmed(shade) } else { shade });
-                let ink = self.pick(INK);
+                let ink = self.pick(self.palette.ink);
                 Slice { glyph: '█', fill: plain.fg(color), label: plain.fg(ink).bg(color) }
             }
         }
@@ -187,11 +207,13 @@ impl Theme {
     }
 }
 
-const fn shade(hue: Hue) -> Shade {
-    match hue {
-        Hue::Mine => MINE,
-        Hue::Other(n) => OTHERS[if n < Hue::OTHERS { n as usize } else { OTHERS.len() - 1 }],
-        Hue::Unseen => UNSEEN,
+impl Palette {
+    const fn shade(&self, hue: Hue) -> Shade {
+        match hue {
+            Hue::Mine => self.mine,
+            Hue::Other(n) => self.others[if n < Hue::OTHERS { n as usize } else { self.others.len() - 1 }],
+            Hue::Unseen => self.unseen,
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 """A process that holds GPU memory in one of the ways that people's jobs do. Needs torch; used by tests/card/*.sh on a real card.
 
-    python workload.py KIND [--gib N] [--seconds S]
+    WORKLOAD="KIND --gib N --seconds S" python workload.py [arguments that only make the command line look like somebody's]
 
 KIND: grow (a base, plus a little more every second), saw (fills and empties), hold (takes it and sleeps), spike (a base, and
 for 50 ms every few seconds much more), train (real matrix work on a growing list), die (grows until it is out of memory).
 """
 import argparse
-import sys
+import os
 import time
 
 import torch
@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--gib", type=float, default=4.0)
     parser.add_argument("--rate", type=float, default=0.02, help="GiB a second")
     parser.add_argument("--seconds", type=float, default=60.0)
-    known, _ = parser.parse_known_args(sys.argv[1:])
+    known = parser.parse_args(os.environ["WORKLOAD"].split())
     until = time.monotonic() + known.seconds
     kept = [take(known.gib)]
     turn = 0

@@ -15,6 +15,7 @@ pub(crate) const SECONDS: u64 = 900;
 /// GiB by the second.
 pub(crate) type Amount = fn(u64) -> f64;
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "amounts of a story are small and positive")]
 pub(crate) fn gib(amount: f64) -> Bytes {
     Bytes((amount * Bytes::GIB as f64) as u64)
 }
@@ -184,7 +185,7 @@ impl Machine {
     pub(crate) fn sample(&self, second: u64) -> Record {
         let processes: Vec<ProcessSample> =
             self.holders.iter().filter(|h| (h.life.0..=h.life.1).contains(&second)).map(|h| process(h, second)).collect();
-        let gpus = self.cards.iter().enumerate().map(|(at, card)| self.gpu(at, card, &processes, second));
+        let gpus = self.cards.iter().enumerate().map(|(at, card)| Self::gpu(at, card, &processes, second));
         Record::Sample(Box::new(Sample {
             time: END.minus_ms(SECONDS.saturating_sub(second) * 1000),
             elapsed_ms: second * 1000,
@@ -195,7 +196,7 @@ impl Machine {
         }))
     }
 
-    fn gpu(&self, at: usize, card: &Card, processes: &[ProcessSample], second: u64) -> GpuSample {
+    fn gpu(at: usize, card: &Card, processes: &[ProcessSample], second: u64) -> GpuSample {
         let held: Bytes = processes.iter().filter(|p| p.gpu == at).filter_map(|p| p.memory.get()).sum();
         let untracked = gib(card.untracked.1);
         let used = held + gib((card.ownerless)(second)) + untracked;

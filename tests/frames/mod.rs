@@ -8,7 +8,7 @@ use machine::Machine;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use vramtop::app::{App, Effect, Mode, Msg, Setup, update};
+use vramtop::app::{App, Effect, Mode, Msg, Setup, Shown, update};
 use vramtop::view::{Theme, view};
 
 /// A dashboard before its first record.
@@ -28,9 +28,9 @@ pub(crate) fn after(machine: &Machine) -> App {
 /// Draws one frame.
 pub(crate) fn draw(app: &mut App, theme: &Theme, width: u16, height: u16) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test backend");
-    let mut shown = None;
-    terminal.draw(|frame| shown = Some(view(app, theme, frame))).expect("infallible");
-    let effect = update(app, Msg::Drawn(shown.expect("drawn")));
+    let mut shown = Shown::default();
+    terminal.draw(|frame| shown = view(app, theme, frame)).expect("infallible");
+    let effect = update(app, Msg::Drawn(shown));
     assert!(matches!(effect, Effect::None | Effect::Interest(_)), "a frame leads to no other");
     terminal
 }

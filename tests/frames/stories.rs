@@ -11,13 +11,10 @@ fn saw(second: u64, period: u64, height: f64) -> f64 {
     (second % period) as f64 / period as f64 * height
 }
 
-/// Noise between 0 and 1 that is the same in every run.
-fn noise(second: u64) -> f64 {
-    (second.wrapping_mul(2_654_435_761) >> 7 & 0xff) as f64 / 255.0
-}
-
+/// A figure that jumps about, the same in every run.
 fn jitter(second: u64, low: u32, high: u32) -> u32 {
-    low + (noise(second / 7) * f64::from(high - low)).round() as u32
+    let noise = (second / 7).wrapping_mul(2_654_435_761) >> 7;
+    low + u32::try_from(noise % u64::from(high - low + 1)).unwrap_or(0)
 }
 
 /// Two H200s with six processes of three users, one of them not visible, and 6.1 GiB without an owner.
