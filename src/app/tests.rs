@@ -1,3 +1,5 @@
+//! What messages do to the dashboard: selection, pausing, notices, freshness.
+
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

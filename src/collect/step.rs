@@ -129,8 +129,8 @@ impl GpuStep {
         self.read_processes(now_ms, pool);
     }
 
-    /// The telemetry lane.
-    pub(super) fn read_telemetry(&mut self, now_ms: u64) {
+    /// The telemetry lane; with `glance` only what a status line shows.
+    pub(super) fn read_telemetry(&mut self, now_ms: u64, glance: bool) {
         if self.is_asleep() {
             return;
         }
@@ -138,6 +138,7 @@ impl GpuStep {
         // A lost device is not asked seven more questions.
         self.telemetry = match self.state {
             GpuState::Lost { .. } => Telemetry::absent(&Absence::Failed("GPU is lost".into())),
+            _ if glance => self.device.glance(),
             _ => Telemetry { pcie, energy_mj, ..self.device.telemetry() },
         };
         self.note_condition(now_ms);

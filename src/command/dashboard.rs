@@ -30,8 +30,10 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let interest = Arc::new(Interest::default());
     let library = look.nvml_library.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
     let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
+    // First of all, so that no signal finds the terminal taken over and nobody to give it back.
+    watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;
-    listen(&sender)?;
+    read_keys(&sender)?;
     let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Later, HostScope::Interest));
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
@@ -45,13 +47,20 @@ fn no_terminal(look: &Look, style: Style) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Hands the keyboard's events and the signals on.
+/// Hands the signals on.
 ///
 /// # Errors
 /// The system's, when a thread or a handler cannot be made.
-pub(super) fn listen(sender: &SyncSender<Input>) -> io::Result<()> {
+pub(super) fn watch_signals(sender: &SyncSender<Input>) -> io::Result<()> {
     let to_loop = sender.clone();
-    signals::watch(true, move |signal| to_loop.send(Input::Signal(signal)).is_ok())?;
+    signals::watch(true, move |signal| to_loop.send(Input::Signal(signal)).is_ok())
+}
+
+/// Hands the keyboard's events on. The terminal has to be taken over by then.
+///
+/// # Errors
+/// The system's, when the thread cannot be made.
+pub(super) fn read_keys(sender: &SyncSender<Input>) -> io::Result<()> {
     let to_loop = sender.clone();
     let run = move || {
         loop {

@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use crate::cli::{Color, Look, Style};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
+use crate::model::SafeText;
 use crate::output::LineOptions;
 use crate::view::{Colors, Theme};
 
@@ -59,7 +60,7 @@ impl Look {
         match &self.output {
             None => Ok(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
             Some(path) => {
-                let file = File::create(path).with_context(|| format!("cannot write {} (--output)", path.display()))?;
+                let file = File::create(path).with_context(|| format!("cannot write {} (--output)", SafeText::new(&path.to_string_lossy())))?;
                 Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
             }
         }

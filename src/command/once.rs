@@ -8,7 +8,7 @@ use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
 use crate::cli::{Form, Look, Style};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveSource, Only, SourceEnd, SystemClock, spawn};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, spawn};
 use crate::exit::Exit;
 use crate::model::{GpuState, Record, Sample};
 use crate::monitor::Monitor;
@@ -35,13 +35,19 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
         }
         Form::Json => Writer::new(out).once(&sample, &monitor)?,
     }
+    // What is left out is not passed over in silence.
+    for fault in sample.faults.iter().filter(|fault| fault.gpu.is_none()) {
+        super::say(&format!("{}, so it is left out. See dmesg for NVRM and Xid lines", fault.reason))?;
+    }
     Ok(exit_of(&sample))
 }
 
 /// Reads until the first sample.
 pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
-    let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Never, host));
+    let options = look.live(1000, FixedFacts::Never, host);
+    let options = LiveOptions { glance: look.format == Form::Text, ..options };
+    let wanted = look.wanted();
     let interest = Arc::new(Interest::default());
     let shared = Arc::clone(&interest);
     spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), wanted)), move |feed| sender.send(feed).is_ok())?;

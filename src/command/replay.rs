@@ -1,14 +1,15 @@
 //! `replay FILE` and `demo`: the dashboard over a recording.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 
 use anyhow::Context;
+use flate2::read::{GzDecoder, MultiGzDecoder};
 use jiff::tz::TimeZone;
 
-use super::dashboard::listen;
+use super::dashboard::{read_keys, watch_signals};
 use super::screen_loop::{Input, ScreenLoop, channel};
 use super::stdout_is_terminal;
 use super::terminal::READER;
@@ -20,23 +21,39 @@ use crate::model::SafeText;
 use crate::record::{Extent, Reader};
 
 /// Made by vramtop on a machine with two H200s; identifiers are replaced.
-static DEMO: &[u8] = include_bytes!("../../assets/demo.jsonl");
+static DEMO: &[u8] = include_bytes!("../../assets/demo.jsonl.gz");
 
 /// How much of the built-in recording is on the screen at once, so that the demo does not begin with an empty history.
-const DEMO_HEAD_START_MS: u64 = 240_000;
+const DEMO_HEAD_START_MS: u64 = 200_000;
 
 /// Plays a recording from a file.
 ///
 /// # Errors
 /// When it cannot be read, or there is no terminal.
 pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
-    let name = replay.file.to_string_lossy();
+    let name = SafeText::new(&replay.file.to_string_lossy());
     if replay.file == Path::new("-") {
         return play(BufReader::new(io::stdin()), "standard input", None, ReplayOptions::default(), style);
     }
-    let mut file = File::open(&replay.file).with_context(|| format!("cannot read the recording {name}"))?;
-    let extent = Extent::of(&mut file).with_context(|| format!("cannot read the recording {name}"))?;
-    play(BufReader::new(file), &name, extent, ReplayOptions::default(), style)
+    let reading = || format!("cannot read the recording {name}");
+    let mut file = File::open(&replay.file).with_context(reading)?;
+    if is_packed(&mut file).with_context(reading)? {
+        return play(BufReader::new(MultiGzDecoder::new(file)), name.as_str(), None, ReplayOptions::default(), style);
+    }
+    let extent = Extent::of(&mut file).with_context(reading)?;
+    play(BufReader::new(file), name.as_str(), extent, ReplayOptions::default(), style)
+}
+
+/// Whether a file begins as gzip's do; it is read from the start afterwards.
+fn is_packed(file: &mut File) -> io::Result<bool> {
+    let mut magic = Vec::with_capacity(2);
+    file.by_ref().take(2).read_to_end(&mut magic)?;
+    // A pipe cannot be read again, and is not packed.
+    if magic.is_empty() {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(magic == [0x1f, 0x8b])
 }
 
 /// Plays the recording that is built in.
@@ -44,9 +61,12 @@ pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
 /// # Errors
 /// When there is no terminal.
 pub(super) fn demo(style: Style) -> anyhow::Result<Exit> {
-    let extent = Extent::of(&mut Cursor::new(DEMO))?;
+    let mut text = Vec::new();
+    GzDecoder::new(DEMO).read_to_end(&mut text).context("the recording that is built in is damaged")?;
+    let mut recording = Cursor::new(text);
+    let extent = Extent::of(&mut recording)?;
     let options = ReplayOptions { start_at_ms: Some(DEMO_HEAD_START_MS), ..ReplayOptions::default() };
-    play(Cursor::new(DEMO), "the recording that is built in", extent, options, style)
+    play(recording, "the recording that is built in", extent, options, style)
 }
 
 fn play<R>(recording: R, name: &str, extent: Option<Extent>, options: ReplayOptions, style: Style) -> anyhow::Result<Exit>
@@ -60,8 +80,9 @@ where
     let (player, control) = mpsc::channel();
     let mode = Mode::Replay { length_ms: extent.map(Extent::len_ms) };
     let app = App::new(Setup { zone: TimeZone::system(), mode, source: SafeText::new(name) });
+    watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player))?;
-    listen(&sender)?;
+    read_keys(&sender)?;
     let source = move || Ok(ReplaySource::new(Reader::new(recording), control, SystemClock::new(), options));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)

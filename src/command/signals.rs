@@ -1,8 +1,13 @@
 //! Signals as messages, and the way to die of one.
 
+use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
+use nix::sys::signal;
+use nix::unistd::{Pid, getpgid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 
@@ -17,6 +22,12 @@ pub(super) enum Signal {
     Continue,
 }
 
+/// Whoever is told to end may be stuck in a write that nobody takes. After this long the process ends all the same.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Set before this program stops its own job, so that the signal that reaches itself is passed over.
+static STOPS_ITSELF: AtomicBool = AtomicBool::new(false);
+
 /// Sends each signal to `send`, from a thread of its own, until it answers `false`.
 ///
 /// # Errors
@@ -30,9 +41,13 @@ pub(super) fn watch(job_control: bool, mut send: impl FnMut(Signal) -> bool + Se
     let run = move || {
         for number in signals.forever() {
             let signal = match number {
+                SIGTSTP if STOPS_ITSELF.swap(false, Ordering::SeqCst) => continue,
                 SIGTSTP => Signal::Stop,
                 SIGCONT => Signal::Continue,
-                other => Signal::End(other),
+                other => {
+                    end_at_last(other);
+                    Signal::End(other)
+                }
             };
             if !send(signal) {
                 return;
@@ -40,6 +55,51 @@ pub(super) fn watch(job_control: bool, mut send: impl FnMut(Signal) -> bool + Se
         }
     };
     thread::Builder::new().name("signals".into()).stack_size(128 * 1024).spawn(run).map(drop)
+}
+
+fn end_at_last(signal: i32) {
+    let run = move || {
+        thread::sleep(GRACE);
+        // What can be restored of a terminal that takes nothing.
+        let _ = crossterm::terminal::disable_raw_mode();
+        die_of(signal)
+    };
+    // Without a thread to be had, the loop's own answer is all there is.
+    let _ = thread::Builder::new().name("last resort".into()).stack_size(64 * 1024).spawn(run);
+}
+
+/// Stops the whole job, as the terminal does on Ctrl-Z where it is not raw, and returns when it goes on. A script around this
+/// program has to stop with it: the shell waits for all of the job.
+///
+/// # Errors
+/// The system's, when it does not stop us.
+pub(super) fn stop_job() -> io::Result<()> {
+    STOPS_ITSELF.store(true, Ordering::SeqCst);
+    signal::kill(Pid::from_raw(0), signal::Signal::SIGTSTP)?;
+    signal_hook::low_level::emulate_default_handler(SIGTSTP)
+}
+
+/// Whether there is a shell that could bring a stopped job back: the first process around us that is not of our job is of our
+/// session. As the only program of a terminal or a container we would be stopped for ever.
+pub(super) fn can_come_back() -> bool {
+    let (job, session) = (getpgrp(), getsid(None));
+    let mut around = getppid();
+    while getsid(Some(around)) == session {
+        match getpgid(Some(around)) {
+            Ok(group) if group == job => match parent_of(around) {
+                Some(parent) => around = parent,
+                None => return false,
+            },
+            of => return of.is_ok(),
+        }
+    }
+    false
+}
+
+fn parent_of(pid: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    after_name.split(' ').nth(1)?.parse().ok().map(Pid::from_raw)
 }
 
 /// Ends the process by the signal itself, so that whoever waits sees the real cause (130 and 143 in a shell).

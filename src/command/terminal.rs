@@ -10,7 +10,10 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
+
+use super::signals;
 
 /// Whether the screen is ours now. Whoever turns it off restores the terminal; nobody else does.
 static OURS: AtomicBool = AtomicBool::new(false);
@@ -52,16 +55,22 @@ impl Screen {
     /// # Errors
     /// The terminal's.
     pub(super) fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `Terminal::clear`: it asks the terminal where the cursor is and waits for an answer that the keyboard's thread takes.
+        let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
+        self.terminal.resize(area)
     }
 
-    /// Gives the terminal back, stops the process as Ctrl-Z does, and takes the terminal over again when it goes on.
+    /// Gives the terminal back, stops the job as Ctrl-Z does, and takes the terminal over again when it goes on. Does nothing
+    /// where nobody could bring it back.
     ///
     /// # Errors
     /// The terminal's, or the system's when it does not stop us.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
+        if !signals::can_come_back() {
+            return Ok(());
+        }
         restore();
-        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        signals::stop_job()?;
         take_over()?;
         self.forget()
     }

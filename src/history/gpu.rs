@@ -124,7 +124,7 @@ impl GpuHistory {
         self.fine.iter()
     }
 
-    /// One KiB of [`MemorySlot`] in bytes.
+    /// A slot's figure, which is in KiB, in bytes.
     pub fn bytes(kib: u32) -> Bytes {
         Bytes(u64::from(kib) * Bytes::KIB)
     }

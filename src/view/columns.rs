@@ -37,9 +37,9 @@ pub(super) struct Placed {
     pub(super) width: u16,
 }
 
-/// Cells of the cursor and the letter before the first column.
+/// Cells of the cursor, the letter and a gap before the first column.
 pub(super) const fn mark_width(width: u16) -> u16 {
-    if width < 60 { 2 } else { 3 }
+    if width < 60 { 3 } else { 4 }
 }
 
 /// In the order in which they are given up. Free, VRAM, user and trend never are.
@@ -62,7 +62,7 @@ pub(super) fn columns(width: u16, needs: &Needs) -> Vec<Placed> {
         })
         .collect();
     let gap = if width < 60 { 1 } else { 2 };
-    let what = if width < 60 { 12 } else { 20 };
+    let what = if width < 60 { 12 } else { 18 };
     let taken =
         |columns: &[Column]| mark_width(width) + columns.iter().filter(|c| **c != What).map(|c| width_of(*c, width, needs) + gap).sum::<u16>();
     for column in GIVEN_UP {

@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 
 use super::bar;
 use super::figures::{Change, UNKNOWN, hour_and_minute, time_of_day};
-use super::graph::Graph;
+use super::graph::{Graph, Scale};
 use super::layout::{Block, Telemetry, WIDE};
-use super::past::{Past, axis_label, memory_scale, total_of};
+use super::past::{Past, axis_label, total_of};
 use super::pen::{Pen, put_right, width_of_spans};
 use super::telemetry;
 use super::theme::{Role, Theme};
@@ -19,13 +19,13 @@ use crate::model::{Bytes, GpuState, Reading};
 use crate::monitor::{GpuRow, Peak};
 
 /// Draws the block of one device.
-pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &App, gpu: usize, past: Past, theme: &Theme) {
+pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &App, gpu: usize, past: &Past, theme: &Theme) {
     let picture = app.picture();
     let Some(row) = picture.monitor().gpus().get(gpu) else { return };
     draw_line(buffer, block.line, app, row, theme);
     bar::draw(buffer, block.bar, picture, gpu, true, theme);
     if block.history.height > 0 {
-        draw_history(buffer, block.history, app, row, past, theme);
+        draw_history(buffer, block.history, app, row, (past, past.scale(gpu)), theme);
     }
     match place {
         Telemetry::Beside => telemetry::draw_column(buffer, block.telemetry, row, past, theme),
@@ -120,11 +120,10 @@ pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<(String,
     }
 }
 
-fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: Past, theme: &Theme) {
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past, scale): (&Past, Scale), theme: &Theme) {
     let monitor = app.picture().monitor();
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
     let (column_ms, columns) = past.columns(&row.history.seconds, cells);
-    let scale = memory_scale(monitor, past, row);
     let name = tall_peak(row).map(|peak| peak_at(peak, app));
     let mark = tall_peak(row).zip(monitor.now()).zip(name.as_deref());
     let mark = mark.map(|((peak, (now, _)), name)| {

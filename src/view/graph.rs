@@ -13,6 +13,8 @@ use crate::history::Column;
 /// `▁` to `█`, after nothing at all.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const SPIKE: char = '░';
+/// The highest glyph of a history of one row: a gap is left to the row above. It has a middle, so that flat is flat.
+const SMALL_TOP: u16 = 7;
 
 /// The vertical scale, in the unit of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,16 +168,16 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
 pub(super) fn small(columns: &[Column], least: u32) -> String {
     let (low, high) = columns.iter().flatten().fold((u32::MAX, 0), |(low, high), column| (low.min(column.0), high.max(column.1)));
     let spread = high.saturating_sub(low);
-    // The middle is a glyph and not the edge between two, so that noise is flat as well.
-    let margin = if spread < least { (u64::from(least) * 4 / 7).saturating_sub(u64::from(spread) / 2) } else { 0 };
-    let level = |max: u32| 1 + share(u64::from(max.saturating_sub(low)) + margin, spread.max(least).into(), 7);
+    let margin = if spread < least { u64::from(least - spread) / 2 } else { 0 };
+    let level = |max: u32| 1 + share(u64::from(max.saturating_sub(low)) + margin, spread.max(least).into(), SMALL_TOP - 1);
     let glyph = |column: &Column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(level(max))]);
     columns.iter().map(glyph).collect()
 }
 
-/// A history of one row on a scale that is given: a measured zero is the lowest glyph, a gap is none.
-pub(super) fn small_on(columns: &[Column], scale: Scale) -> String {
-    columns.iter().map(|column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(scale.eighths(max, 1).max(1))])).collect()
+/// A history of one row from zero to `top`: a measured zero is the lowest glyph, a gap is none.
+pub(super) fn small_on(columns: &[Column], top: u32) -> String {
+    let level = |max: u32| share(max.into(), top.into(), SMALL_TOP).max(1);
+    columns.iter().map(|column| column.map_or(' ', |(_, max)| EIGHTHS[usize::from(level(max))])).collect()
 }
 
 #[cfg(test)]
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn flat_is_a_middle_line_and_noise_is_flat() {
-        assert_eq!(small(&[Some((100, 100)), Some((100, 101)), None], 70), "▅▅ ");
-        assert_eq!(small(&[Some((0, 0)), Some((100, 100))], 20), "▁█");
+        assert_eq!(small(&[Some((100, 100)), Some((100, 101)), None], 70), "▄▄ ");
+        assert_eq!(small(&[Some((0, 0)), Some((100, 100))], 20), "▁▇");
     }
 }

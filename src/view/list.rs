@@ -6,9 +6,9 @@ use ratatui::layout::Rect;
 use super::bar;
 use super::figures::{Change, UNKNOWN};
 use super::gpu::{absence, peak_at, tall_peak};
-use super::graph::draw_columns;
+use super::graph::{Scale, draw_columns};
 use super::layout::List;
-use super::past::{Past, axis_label, memory_scale, total_of};
+use super::past::{Past, axis_label, total_of};
 use super::pen::{Pen, width_of};
 use super::telemetry;
 use super::theme::{Role, Theme};
@@ -53,7 +53,7 @@ impl Columns {
 }
 
 /// Draws the rows, and the names of their columns.
-pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: Past, theme: &Theme) {
+pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: &Past, theme: &Theme) {
     let gpus = app.picture().monitor().gpus();
     let label = gpus.iter().map(|row| row.label.len()).max().unwrap_or(1);
     let columns = Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX));
@@ -68,7 +68,7 @@ pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: Past, them
     }
 }
 
-fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past: Past, theme: &Theme) {
+fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past: &Past, theme: &Theme) {
     let label = theme.style(Role::Label);
     let mut pen = Pen::new(buffer, area);
     pen.left("GPU", columns.gpu, label).right("FREE", columns.free, label).skip(2);
@@ -76,8 +76,8 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
     if columns.history > 0 {
         pen.skip(1);
         let mut title = format!("LAST {} MIN", past.minutes);
-        let monitor = app.picture().monitor();
-        let mut scales = monitor.gpus().iter().filter(|row| row.memory.is_value()).map(|row| memory_scale(monitor, past, row));
+        let gpus = app.picture().monitor().gpus().iter().enumerate();
+        let mut scales = gpus.filter(|(_, row)| row.memory.is_value()).map(|(gpu, _)| past.scale(gpu));
         if let Some(scale) = scales.next().filter(|first| columns.history >= 30 && scales.all(|scale| scale == *first)) {
             title = format!("{title}  {}–{} GiB", axis_label(scale.base), axis_label(scale.top));
         }
@@ -87,7 +87,7 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
     pen.right("°C", columns.degrees, label).right("POWER", columns.power, label);
 }
 
-fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app: &App, past: Past, theme: &Theme) {
+fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app: &App, past: &Past, theme: &Theme) {
     let picture = app.picture();
     let Some(row) = picture.monitor().gpus().get(gpu) else { return };
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
@@ -128,7 +128,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     pen.right(&format!("{} W", telemetry::watts_of_limit(row)), columns.power, label);
     let unnamed = draw_bar(buffer, bar_at, app, gpu, row, theme);
     if columns.history > 0 {
-        draw_history(buffer, history_at, app, row, past, theme);
+        draw_history(buffer, history_at, row, past.scale(gpu), past, theme);
     }
     if area.height > 1 {
         let below = Rect { y: area.y + 1, height: 1, x: bar_at.x + 1, width: bar_at.width.saturating_sub(1) };
@@ -145,7 +145,7 @@ fn draw_bar(buffer: &mut Buffer, area: Rect, app: &App, gpu: usize, row: &GpuRow
     unnamed
 }
 
-fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: Past, theme: &Theme) {
+fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, past: &Past, theme: &Theme) {
     let ends = theme.style(Role::Label);
     for y in area.top()..area.bottom() {
         let line = Rect { y, height: 1, ..area };
@@ -155,7 +155,7 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, past: 
     let columns = past.columns(&row.history.seconds, cells).1;
     let shown = u16::try_from(columns.len()).unwrap_or(cells);
     let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
-    draw_columns(buffer, plot, &columns, memory_scale(app.picture().monitor(), past, row), theme);
+    draw_columns(buffer, plot, &columns, scale, theme);
 }
 
 /// Who the slices without a name are; else the peak, where it is not now; else nothing.

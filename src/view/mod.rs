@@ -64,10 +64,10 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     match &regions.gpus {
         Gpus::Blocks(blocks) => {
             for gpu in 0..gpus.len() {
-                gpu::draw(buffer, &blocks.block(gpu), blocks.telemetry, app, gpu, past, theme);
+                gpu::draw(buffer, &blocks.block(gpu), blocks.telemetry, app, gpu, &past, theme);
             }
         }
-        Gpus::List(list) => list::draw(buffer, list, app, past, theme),
+        Gpus::List(list) => list::draw(buffer, list, app, &past, theme),
     }
     if let Some(area) = regions.held {
         held::draw(buffer, area, picture, theme);
@@ -75,9 +75,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     if picture.rows().is_empty() {
         message::draw(buffer, regions.table, app, theme);
     }
-    let shown = table::draw(buffer, regions.table, app, past, theme);
+    let shown = table::draw(buffer, regions.table, app, &past, theme);
     if let Some(area) = regions.selected {
-        selected::draw(buffer, area, app, past, theme);
+        selected::draw(buffer, area, app, &past, theme);
     }
     shown
 }

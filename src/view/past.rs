@@ -8,13 +8,14 @@ use crate::monitor::{GpuRow, Monitor};
 /// The spans that pictures have: the shortest that holds everything, at most the last one.
 const SPANS_MIN: [u64; 3] = [2, 5, 15];
 
-/// The time that all histories of one frame cover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The time that all histories of one frame cover, and the scale of each device.
+#[derive(Clone, Debug)]
 pub(super) struct Past {
     /// The last moment of the last step, on the sample's own clock.
     pub(super) now_ms: u64,
     /// Length in minutes.
     pub(super) minutes: u64,
+    scales: Vec<Scale>,
 }
 
 impl Past {
@@ -24,11 +25,17 @@ impl Past {
         let firsts = monitor.gpus().iter().filter_map(|row| row.history.seconds.slots().next());
         let age_ms = firsts.map(|(at, _)| now_ms.saturating_sub(at)).max().unwrap_or(0);
         let minutes = SPANS_MIN.into_iter().find(|minutes| age_ms <= minutes * 60_000).unwrap_or(SPANS_MIN[SPANS_MIN.len() - 1]);
-        Self { now_ms, minutes }
+        let from_ms = now_ms.saturating_sub(minutes * 60_000);
+        Self { now_ms, minutes, scales: scales(monitor.gpus(), from_ms) }
+    }
+
+    /// The scale of one device's memory in KiB.
+    pub(super) fn scale(&self, gpu: usize) -> Scale {
+        self.scales.get(gpu).copied().unwrap_or(Scale::to(1))
     }
 
     /// The columns of a tier in at most so many cells, and the time of one column. A coarse tier has wide columns.
-    pub(super) fn columns<S: Slot>(self, tier: &Tier<S>, cells: u16) -> (u64, Vec<Column>) {
+    pub(super) fn columns<S: Slot>(&self, tier: &Tier<S>, cells: u16) -> (u64, Vec<Column>) {
         let (column_ms, columns) = tier.columns(self.now_ms, self.minutes * 60_000, usize::from(cells));
         let times = usize::from(cells) / columns.len().max(1);
         if times < 2 {
@@ -39,13 +46,15 @@ impl Past {
     }
 }
 
-/// The scale of one device's memory in KiB. Devices of one size share it, so their bases move together.
-pub(super) fn memory_scale(monitor: &Monitor, past: Past, row: &GpuRow) -> Scale {
-    let total = kib_of(row);
-    let peers = monitor.gpus().iter().filter(|peer| kib_of(peer) == total);
-    let lowest = peers.filter_map(|peer| lowest(peer, past)).min();
+/// Devices of one size share their scale, so that their bases move together.
+fn scales(gpus: &[GpuRow], from_ms: u64) -> Vec<Scale> {
     let unit = u32::try_from(Bytes::GIB / Bytes::KIB).unwrap_or(u32::MAX);
-    Scale { base: base(lowest.unwrap_or(0), total, unit), top: total }
+    let cards: Vec<(u32, Option<u32>)> = gpus.iter().map(|row| (kib_of(row), lowest(row, from_ms))).collect();
+    let scale = |(total, _): &(u32, Option<u32>)| {
+        let lowest = cards.iter().filter(|(peer, _)| peer == total).filter_map(|(_, lowest)| *lowest).min();
+        Scale { base: base(lowest.unwrap_or(0), *total, unit), top: *total }
+    };
+    cards.iter().map(scale).collect()
 }
 
 /// All of a device's memory: as it is now, or as it was when the device was opened; zero where it is not known.
@@ -58,9 +67,9 @@ fn kib_of(row: &GpuRow) -> u32 {
     u32::try_from(total_of(row).0 / Bytes::KIB).unwrap_or(u32::MAX)
 }
 
-fn lowest(row: &GpuRow, past: Past) -> Option<u32> {
-    let from = past.now_ms.saturating_sub(past.minutes * 60_000);
-    row.history.seconds.slots().filter(|(at, _)| *at >= from).filter_map(|(_, slot)| slot.range()).map(|(min, _)| min).min()
+fn lowest(row: &GpuRow, from_ms: u64) -> Option<u32> {
+    let shown = row.history.seconds.slots().rev().take_while(|(at, _)| *at >= from_ms);
+    shown.filter_map(|(_, slot)| slot.range()).map(|(min, _)| min).min()
 }
 
 /// A round figure below the lowest value, once that is above half of the whole; else zero.

@@ -13,7 +13,7 @@ use crate::model::{Bytes, ProcessFacts};
 use crate::monitor::ProcessRow;
 
 /// Draws two lines, and below them the history.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: Past, theme: &Theme) {
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) {
     let picture = app.picture();
     let Some(row) = app.selected().and_then(|at| picture.rows().get(at)) else { return };
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
@@ -79,7 +79,7 @@ fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow
     Pen::new(buffer, second).put(why, label);
 }
 
-fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, past: Past, theme: &Theme) {
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, past: &Past, theme: &Theme) {
     let tier = if past.minutes <= 2 { &process.history.seconds } else { &process.history.hour };
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
     let (column_ms, columns) = past.columns(tier, cells);

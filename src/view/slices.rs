@@ -54,7 +54,7 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
     }
     if let Some(bytes) = untold(row, ledger, memory) {
         let what = if row.list.is_value() { "shares not told" } else { "holders unknown" };
-        slices.push(Slice::new(bytes, Look::Ownerless, vec![format!("? {what} {bytes}"), format!("? {bytes}"), "?".to_owned()]));
+        slices.push(Slice::new(bytes, Look::Ownerless, labels('?', what, bytes)));
     }
     slices.push(Slice::new(memory.free(), Look::Free, vec![format!("free {}", memory.free())]));
     if let Some(driver) = memory.driver().filter(|bytes| *bytes > Bytes::ZERO) {
@@ -80,41 +80,46 @@ fn untold(row: &GpuRow, ledger: &Reading<Ledger>, memory: &DeviceMemory) -> Opti
 /// The rows of the table that hold something, those with a shared letter together.
 fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
     let mut slices: Vec<Slice> = Vec::new();
-    let mut small: Option<(Bytes, u32)> = None;
-    let mut first_small: Option<Slice> = None;
-    let mut nobody = Vec::new();
+    let mut small: Option<(Slice, u32)> = None;
+    let mut others = Vec::new();
     for row in picture.rows_of(gpu) {
         let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
         match row.holder {
+            Holder::Process { tag, .. } if tag.shared && small.is_some() => {
+                if let Some((all, count)) = &mut small {
+                    all.bytes += bytes;
+                    *count += 1;
+                }
+            }
             Holder::Process { tag, hue, .. } => {
-                let slice =
-                    Slice::new(bytes, Look::Held { hue, alternate: false, letter: tag.letter }, process_labels(picture, row, tag.letter, bytes));
+                let look = Look::Held { hue, alternate: false, letter: tag.letter };
+                let slice = Slice::new(bytes, look, process_labels(picture, row, tag.letter, bytes));
                 if tag.shared {
-                    let (sum, count) = small.unwrap_or_default();
-                    small = Some((sum + bytes, count + 1));
-                    first_small.get_or_insert(slice);
+                    small = Some((slice, 1));
                 } else {
                     slices.push(slice);
                 }
             }
-            Holder::Nobody => {
-                nobody.push(Slice::new(bytes, Look::Ownerless, vec![format!("? no owner {bytes}"), format!("? {bytes}"), "?".to_owned()]))
-            }
+            Holder::Nobody => others.push(Slice::new(bytes, Look::Ownerless, labels('?', "no owner", bytes))),
             Holder::Untracked { count } => {
                 let look = Look::Held { hue: Hue::Unseen, alternate: false, letter: '+' };
-                nobody.push(Slice::new(bytes, look, vec![format!("+ {count} more {bytes}"), format!("+ {bytes}"), "+".to_owned()]));
+                others.push(Slice::new(bytes, look, labels('+', &format!("{count} more"), bytes)));
             }
         }
     }
-    if let (Some((sum, count)), Some(mut slice)) = (small, first_small) {
-        if let (2.., Look::Held { letter, .. }) = (count, slice.look) {
-            slice.labels = vec![format!("{letter} {count} small {sum}"), format!("{letter} {sum}"), letter.to_string()];
+    slices.extend(small.map(|(mut all, count)| {
+        if let (2.., Look::Held { letter, .. }) = (count, all.look) {
+            all.labels = labels(letter, &format!("{count} small"), all.bytes);
         }
-        slice.bytes = sum;
-        slices.push(slice);
-    }
-    slices.extend(nobody);
+        all
+    }));
+    slices.extend(others);
     slices
+}
+
+/// A name with its figure, the figure, the letter alone.
+fn labels(letter: char, name: &str, bytes: Bytes) -> Vec<String> {
+    vec![format!("{letter} {name} {bytes}"), format!("{letter} {bytes}"), letter.to_string()]
 }
 
 /// Name, then user, then figure are given up. Where one user has all, the user is not said.

@@ -18,7 +18,7 @@ use crate::model::{Bytes, Visibility};
 use crate::monitor::ProcessRow;
 
 /// Draws head and rows. Says which rows were seen.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: Past, theme: &Theme) -> Shown {
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) -> Shown {
     let picture = app.picture();
     let rows = picture.rows();
     let Some(height) = area.height.checked_sub(1).filter(|_| !rows.is_empty()) else { return Shown::default() };
@@ -66,7 +66,7 @@ fn digits(pid: u32) -> u16 {
     u16::try_from(pid.checked_ilog10().unwrap_or(0) + 1).unwrap_or(10)
 }
 
-fn draw_head(buffer: &mut Buffer, area: Rect, placed: &[Placed], past: Past, theme: &Theme) {
+fn draw_head(buffer: &mut Buffer, area: Rect, placed: &[Placed], past: &Past, theme: &Theme) {
     let label = theme.style(Role::Label);
     for column in placed {
         let cell = Rect { x: area.x + column.x, width: column.width, height: 1, ..area };
@@ -109,7 +109,7 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
 struct Row<'a> {
     picture: &'a Picture,
     entry: &'a TableRow,
-    past: Past,
+    past: &'a Past,
     /// Whether the rank has a column of its own.
     rank_apart: bool,
     now: Option<crate::model::Moment>,
@@ -135,7 +135,7 @@ impl Row<'_> {
         };
         let mark = mark_width(area.width);
         let mut pen = Pen::new(buffer, area);
-        pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 2);
+        pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 3);
         pen.glyph(letter, self.style(Role::Hue(hue)));
         for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
@@ -233,7 +233,7 @@ fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
         return facts.what.to_string();
     }
     let kind = if row.kind.graphics && !row.kind.compute { "G " } else { "" };
-    let full = if width < 20 { &facts.what } else { &facts.what_full };
+    let full = if width < 16 { &facts.what } else { &facts.what_full };
     let rank = facts
         .rank
         .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))

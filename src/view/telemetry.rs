@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::figures::UNKNOWN;
-use super::graph::{Scale, small_on};
+use super::graph::small_on;
 use super::past::Past;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
@@ -15,7 +15,7 @@ use crate::monitor::GpuRow;
 const HISTORY: u16 = 14;
 
 /// Three figures with their small histories, and a line or two of others.
-pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: Past, theme: &Theme) {
+pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &Past, theme: &Theme) {
     let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
     let limit = row.facts.power_limit_mw.get().map_or(1000, |mw| mw / 1000).max(1);
     let lines = [
@@ -44,7 +44,7 @@ pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: P
 }
 
 /// The same in one line; what does not fit is left out.
-pub(super) fn draw_line(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: Past, theme: &Theme) {
+pub(super) fn draw_line(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &Past, theme: &Theme) {
     let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
     let mut pen = Pen::new(buffer, area);
     pen.put("util ", label).right(&utilization(row), 3, text).put(" % ", label);
@@ -126,8 +126,8 @@ pub(super) fn watts_of_limit(row: &GpuRow) -> String {
     }
 }
 
-fn history<S: Slot>(past: Past, tier: &Tier<S>, cells: u16, top: u32) -> String {
-    small_on(&past.columns(tier, cells).1, Scale::to(top))
+fn history<S: Slot>(past: &Past, tier: &Tier<S>, cells: u16, top: u32) -> String {
+    small_on(&past.columns(tier, cells).1, top)
 }
 
 const fn below(area: Rect) -> Rect {

@@ -97,17 +97,17 @@ struct Palette {
 const DEFAULT: Palette = Palette {
     mine: ((0x3a, 0xb8, 0xcc), 38, Some(Color::Cyan)),
     others: [
-        ((0x6d, 0x8f, 0xc4), 67, Some(Color::Blue)),
+        ((0x6d, 0x8f, 0xc4), 67, Some(Color::LightBlue)),
         ((0x9a, 0x84, 0xc0), 97, Some(Color::Magenta)),
         ((0x66, 0x9f, 0x8c), 66, Some(Color::Green)),
         ((0xae, 0x99, 0x73), 137, Some(Color::Gray)),
     ],
     unseen: ((0x7c, 0x80, 0x86), 244, None),
-    driver: ((0x4c, 0x50, 0x58), 239, None),
+    driver: ((0x4c, 0x50, 0x58), 239, Some(Color::DarkGray)),
     label: ((0x84, 0x89, 0x92), 245, None),
-    history: ((0x40, 0x46, 0x51), 238, None),
-    edge: ((0x87, 0x91, 0xa0), 246, None),
-    small: ((0x5e, 0x67, 0x75), 241, None),
+    history: ((0x40, 0x46, 0x51), 238, Some(Color::DarkGray)),
+    edge: ((0x74, 0x7e, 0x8c), 244, None),
+    small: ((0x5e, 0x67, 0x75), 241, Some(Color::DarkGray)),
     warn: ((0xe0, 0xb8, 0x4a), 179, Some(Color::Yellow)),
     alarm: ((0xf0, 0x62, 0x5d), 203, Some(Color::Red)),
     live: ((0x6f, 0xb9, 0x7a), 71, Some(Color::Green)),
@@ -183,12 +183,10 @@ impl Theme {
         }
     }
 
-    /// A colour that recedes; where there are none, the weight does.
+    /// A colour that recedes; where there is none, the weight does.
     fn quiet(&self, shade: Shade) -> Style {
-        match self.colors {
-            Colors::Never | Colors::Sixteen => Style::new().add_modifier(Modifier::DIM),
-            Colors::Many | Colors::True => self.fg(shade),
-        }
+        let style = self.fg(shade);
+        if style.fg.is_none() { style.add_modifier(Modifier::DIM) } else { style }
     }
 
     fn fg(&self, shade: Shade) -> Style {

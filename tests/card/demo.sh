@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the recording that is built into the binary, on a machine with two H200s: demo.sh VRAMTOP OUT.jsonl [SECONDS]
-# Afterwards assets/demo.jsonl is that file with UUIDs and the host's name replaced (tests/card/anonymise.py).
+# Afterwards assets/demo.jsonl.gz is that file, packed by gzip -9n, with UUIDs and the host's name replaced (tests/card/anonymise.py).
 set -u
 vramtop=$1 out=$2 seconds=${3:-390}
 . "$(dirname "$0")/jobs.sh"

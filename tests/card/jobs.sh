@@ -20,7 +20,6 @@ job() {
 }
 
 stop_jobs() {
-  pkill -f "$jobs" 2>/dev/null
   for user in ann bob cleo; do pkill -u "$user" 2>/dev/null; done
   sleep 1
 }

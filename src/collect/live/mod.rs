@@ -247,7 +247,7 @@ impl<C: Clock> LiveSource<C> {
 
     fn close_step(&mut self, mut open: Box<Open>, now: u64) -> Session {
         for gpu in &mut open.gpus {
-            gpu.read_telemetry(now);
+            gpu.read_telemetry(now, self.options.glance);
         }
         self.notice_shared_memory(&mut open, now);
         self.run_slow_lane(&mut open, now);

@@ -84,6 +84,8 @@ pub struct LiveOptions {
     pub fixed: FixedFacts,
     /// For whom the host is asked.
     pub host: HostScope,
+    /// Reads of the telemetry only what a status line shows.
+    pub glance: bool,
     /// `/proc`.
     pub proc_root: PathBuf,
     /// `/sys`.
@@ -100,6 +102,7 @@ impl Default for LiveOptions {
             slow: false,
             fixed: FixedFacts::First,
             host: HostScope::All,
+            glance: false,
             proc_root: "/proc".into(),
             sys_root: "/sys".into(),
         }
