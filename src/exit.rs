@@ -55,7 +55,7 @@ impl Exit {
         match error {
             SourceError::Driver(OpenError::NoPermission { .. }) => Self::NotPermitted,
             SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable(_) => Self::NoDriver,
-            SourceError::Selection(SelectionError::Unknown { .. } | SelectionError::Ambiguous { .. } | SelectionError::MixedCards { .. }) => {
+            SourceError::Selection(SelectionError::Nothing { .. } | SelectionError::Unknown { .. } | SelectionError::Ambiguous { .. } | SelectionError::MixedCards { .. }) => {
                 Self::Usage
             }
             SourceError::Recording(_) | SourceError::Panicked(_) => Self::Failed,

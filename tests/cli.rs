@@ -1,6 +1,7 @@
 //! The program without a terminal: figures, exit codes, streams and signals, over the fake driver.
 //!
 //! Every figure here is computed by hand from the scenario.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod common;
 

@@ -1,5 +1,6 @@
 //! The real program in a real terminal, over the fake driver: what it shows, which keys it answers, and that every way out
 //! gives the terminal back as it was, exactly once.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod common;
 

@@ -30,6 +30,12 @@ pub enum SelectionError {
         /// What there is.
         known: String,
     },
+    /// The list names no device at all.
+    #[error("no GPU is chosen: there are {known}. Name one (vramtop -i 0), or set CUDA_VISIBLE_DEVICES to one that is here")]
+    Nothing {
+        /// What there is.
+        known: String,
+    },
     /// Several devices have that name.
     #[error("{wanted:?} is the start of several UUIDs: give more of it")]
     Ambiguous {
@@ -121,7 +127,7 @@ fn same_bus_id(pci: &str, wanted: &str) -> bool {
     normal(pci).is_some_and(|id| Some(id) == normal(wanted))
 }
 
-fn known(gpus: &[&GpuFacts]) -> String {
+pub(super) fn known(gpus: &[&GpuFacts]) -> String {
     let indices: Vec<String> = gpus.iter().filter_map(|g| g.index).map(|i| i.to_string()).collect();
     if indices.is_empty() { "none".to_owned() } else { indices.join(", ") }
 }

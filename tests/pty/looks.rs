@@ -53,6 +53,22 @@ fn keys_open_the_help_and_move_the_cursor() {
 }
 
 #[test]
+fn a_key_pressed_while_the_size_changes_is_answered() {
+    let mut session = over("two-h200-jobs");
+    session.see("5000020");
+    for (cols, rows) in [(80, 24), (120, 36)].into_iter().cycle().take(60) {
+        session.resize(cols, rows);
+        session.keys("?");
+        session.see(HELP);
+        session.keys("\x1b");
+        session.see_no(HELP);
+        session.see("5000010");
+    }
+    session.keys("q");
+    assert_eq!(session.end().code(), Some(0));
+}
+
+#[test]
 fn an_unknown_key_does_nothing() {
     let mut session = over("two-h200-jobs");
     session.see("5000020");

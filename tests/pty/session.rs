@@ -46,7 +46,7 @@ impl Output {
     }
 
     fn read_from(&self, mut from: impl Read) {
-        let mut buffer = [0; 65536];
+        let mut buffer = vec![0; 65536];
         while let Ok(n @ 1..) = from.read(&mut buffer) {
             let mut seen = self.lock();
             seen.parser.process(&buffer[..n]);

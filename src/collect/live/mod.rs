@@ -20,6 +20,7 @@ use super::host::Host;
 use super::lanes::{LaneClock, affordable_period_ms};
 use super::nvml::{Condition, Device, Driver};
 use super::power::{self, PowerFiles, SleepWatch};
+use super::select::{SelectionError, known};
 use super::slow::{Answer, Question, SlowLane};
 use super::step::{GpuStep, Pool};
 use super::{Clock, Source, SourceEnd, SourceError};
@@ -130,6 +131,10 @@ impl<C: Clock> LiveSource<C> {
         }
         let chosen = self.options.selection.positions(&devices.iter().map(Device::facts).collect::<Vec<_>>());
         let chosen = chosen.inspect_err(|_| driver.close())?;
+        if chosen.is_empty() {
+            driver.close();
+            return Err(SelectionError::Nothing { known: known(&devices.iter().map(Device::facts).collect::<Vec<_>>()) }.into());
+        }
         let mut at = 0;
         devices.retain(|_| {
             at += 1;
