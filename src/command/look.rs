@@ -9,7 +9,7 @@ use anyhow::Context;
 use crate::cli::{Color, Look, Style};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
 use crate::model::SafeText;
-use crate::output::LineOptions;
+use crate::output::{LineOptions, MOST_NAMED};
 use crate::view::{Colors, Theme};
 
 impl Look {
@@ -75,10 +75,10 @@ impl Look {
         columns.or_else(|| super::stdout_is_terminal().then(|| crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width))))
     }
 
-    /// The most holders that fit on one line of that width: each takes ten columns and more. No limit where nothing is cut.
+    /// The most holders that one line of that width names: each takes ten columns and more. No limit where only some are wanted.
     pub(super) fn most_holders(&self) -> Option<usize> {
         let filtered = !self.user.is_empty() || !self.pid.is_empty();
-        self.width().filter(|_| !filtered).map(|width| width / 10 + 1)
+        (!filtered).then(|| self.width().map_or(MOST_NAMED, |width| MOST_NAMED.min(width / 10 + 1)))
     }
 }
 

@@ -38,13 +38,13 @@ pub struct Fault {
     pub reason: SafeText,
 }
 
-/// What looking costs.
+/// What looking costs; the rates are unknown until there is a span to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCost {
     /// CPU time of this program in thousandths of a core.
-    pub cpu_permille: u32,
+    pub cpu_permille: Option<u32>,
     /// Time spent in driver calls, in microseconds per second.
-    pub driver_us_per_s: u32,
+    pub driver_us_per_s: Option<u32>,
     /// Resident set size of this program.
     pub rss: Bytes,
 }

@@ -4,13 +4,22 @@ use super::line::{Glyphs, Item};
 use crate::model::{Bytes, Visibility};
 use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
+/// The most holders that a line names, however long it may be; the others are counted.
+pub const MOST_NAMED: usize = 16;
+
 /// The holders of one GPU, then what no listed process owns.
 pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs) -> Vec<Item> {
     let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).collect();
     processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.facts.key.pid));
+    let more = processes.split_off(MOST_NAMED.min(processes.len()));
     let mut items: Vec<Item> = processes.into_iter().map(|process| item(&name(process, glyphs), process.bytes(), glyphs)).collect();
-    if let Some(share) = row.untracked.share() {
-        items.push(item(&format!("{} others", row.untracked.count), share, glyphs));
+    let mut others = row.untracked;
+    more.into_iter().for_each(|process| others.add(process.bytes()));
+    if let Some(share) = others.share() {
+        items.push(item(&match others.count {
+            1 => "1 other".to_owned(),
+            count => format!("{count} others"),
+        }, share, glyphs));
     }
     if let Some(bytes) = row.ledger.get().and_then(|ledger| ledger.notable_unattributed()) {
         items.push(item("unattributed", Some(bytes), glyphs));

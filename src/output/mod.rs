@@ -6,4 +6,5 @@ mod line;
 mod tests;
 mod text;
 
+pub use holders::MOST_NAMED;
 pub use text::{LineOptions, log_lines, status_lines};

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::holders::holders;
 use super::line::{Column, Glyphs, Layout, Line};
-use crate::model::{Bytes, DeviceMemory, GpuState, Reading};
+use crate::model::{Absence, Bytes, DeviceMemory, GpuState, Reading};
 use crate::monitor::{GpuRow, Monitor};
 use crate::record::local;
 
@@ -82,7 +82,8 @@ fn line(row: &GpuRow, columns: usize, glyphs: Glyphs) -> Line {
             if let Some(why) = row.memory.absence() {
                 note("memory", why.to_string());
             }
-            if let Some(why) = row.list.absence() {
+            // A list of an earlier step still names the holders.
+            if let Some(why) = row.list.absence().filter(|why| !matches!(why, Absence::StaleSince(_))) {
                 note("holders", why.to_string());
             }
         }

@@ -38,8 +38,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     if let Some(header) = monitor.header() {
         right.push(Part::new(format!("{} Hz", header.memory_hz), 2));
     }
-    if monitor.now().is_some() {
-        let permille = monitor.own().cpu_permille;
+    if let Some(permille) = monitor.own().cpu_permille {
         right.push(Part::new(format!("own {}.{} %", permille / 10, permille % 10), 5));
     }
     let mark = mark(app, theme);

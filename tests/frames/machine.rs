@@ -192,7 +192,7 @@ impl Machine {
             gpus: gpus.collect(),
             processes: processes.clone(),
             faults: Vec::new(),
-            own: OwnCost { cpu_permille: self.own, ..OwnCost::default() },
+            own: OwnCost { cpu_permille: Some(self.own), ..OwnCost::default() },
         }))
     }
 

@@ -152,7 +152,7 @@ fn any_sample(gpus: usize, facts: Vec<Arc<ProcessFacts>>) -> impl Strategy<Value
         let rows = proptest::collection::vec(any_row(gpus, facts.clone()).boxed(), 0..5);
         let fault = (option(0..9_u8), prop_oneof![Just("memory"), Just("process utilization"), Just("pci")], any_text());
         let faults = proptest::collection::vec(fault, 0..3);
-        (devices, rows, faults, any::<(u32, u32, u64)>()).prop_map(move |(gpus, processes, faults, own)| {
+        (devices, rows, faults, any::<(Option<u32>, Option<u32>, u64)>()).prop_map(move |(gpus, processes, faults, own)| {
             let fault = |(gpu, call, reason): (Option<u8>, _, _)| Fault { gpu: gpu.map(|n| GpuId::new(&format!("GPU-{n}"))), call, reason };
             let faults = faults.into_iter().map(fault).collect();
             let own = OwnCost { cpu_permille: own.0, driver_us_per_s: own.1, rss: Bytes(own.2) };

@@ -13,11 +13,20 @@ use crate::model::{Bytes, OwnCost, ProcessFacts, ProcessSample, Record, Sample, 
 
 /// The most processes that are tracked; the smaller ones beyond are counted and summed.
 const MOST_TRACKED: usize = 2048;
+/// A shorter span says little: the first step has none, and steps of 50 ms share one measurement.
+const LEAST_SPAN_MS: u64 = 200;
+
 /// CPU time and driver time between two samples.
 #[derive(Default)]
 pub(super) struct OwnMeter {
+    before: Option<Meter>,
+    last: OwnCost,
+}
+
+#[derive(Clone, Copy)]
+struct Meter {
     cpu_us: u64,
-    pub(super) driver_ns: u64,
+    driver_ns: u64,
     at_ms: u64,
 }
 
@@ -87,14 +96,18 @@ impl<C: Clock> LiveSource<C> {
 impl OwnMeter {
     pub(super) fn measure(&mut self, host: &mut Host, driver_ns: u64, now_ms: u64) -> OwnCost {
         let (cpu_us, rss) = host.own();
-        let span_ms = now_ms.saturating_sub(self.at_ms).max(1);
+        let Some(before) = self.before.filter(|before| now_ms.saturating_sub(before.at_ms) >= LEAST_SPAN_MS) else {
+            self.before.get_or_insert(Meter { cpu_us, driver_ns, at_ms: now_ms });
+            return OwnCost { rss, ..self.last };
+        };
+        let span_ms = now_ms - before.at_ms;
         // Driver time starts anew after the driver was closed.
-        let in_driver = driver_ns.checked_sub(self.driver_ns).unwrap_or(driver_ns) / 1000;
+        let in_driver = driver_ns.checked_sub(before.driver_ns).unwrap_or(driver_ns) / 1000;
         let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        let cost =
-            OwnCost { cpu_permille: small(cpu_us.saturating_sub(self.cpu_us) / span_ms), driver_us_per_s: small(in_driver * 1000 / span_ms), rss };
-        *self = Self { cpu_us, driver_ns, at_ms: now_ms };
-        cost
+        let cpu_permille = Some(small(cpu_us.saturating_sub(before.cpu_us) / span_ms));
+        self.last = OwnCost { cpu_permille, driver_us_per_s: Some(small(in_driver * 1000 / span_ms)), rss };
+        self.before = Some(Meter { cpu_us, driver_ns, at_ms: now_ms });
+        self.last
     }
 }
 

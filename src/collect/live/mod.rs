@@ -71,6 +71,10 @@ struct Open {
     /// Devices that could not be opened.
     unopened: Vec<Fault>,
     fixed_read: bool,
+    /// Whether a sample was sent.
+    sampled: bool,
+    /// Whether the last step had no time for its telemetry.
+    telemetry_waits: bool,
 }
 
 impl<C: Clock> LiveSource<C> {
@@ -151,18 +155,25 @@ impl<C: Clock> LiveSource<C> {
             gpus: devices.into_iter().map(GpuStep::new).collect(),
             watches,
             memory: LaneClock::new(now, memory_period),
-            processes: LaneClock::new(now, LIST_PERIOD_MS),
-            list_period_ms: LIST_PERIOD_MS,
+            processes: LaneClock::new(now, self.list_period_ms()),
+            list_period_ms: self.list_period_ms(),
             step: LaneClock::new(now, self.options.interval_ms.max(1)),
             began_ms: now,
             slow: None,
             unopened,
             fixed_read: self.options.fixed != FixedFacts::Later,
+            sampled: false,
+            telemetry_waits: false,
         };
         // After a header every process is introduced anew.
         self.host.retain(&|_| false);
         self.send_header(Some(driver), open.gpus.iter().map(|g| Arc::new(g.facts())).collect());
         Ok(Box::new(open))
+    }
+
+    /// The process lane's fastest period: each step has a list of its own.
+    fn list_period_ms(&self) -> u64 {
+        LIST_PERIOD_MS.min(self.options.interval_ms.max(1))
     }
 
     fn power_files(&self, facts: &GpuFacts) -> PowerFiles {
@@ -191,6 +202,9 @@ impl<C: Clock> LiveSource<C> {
 
     /// Waits for the lane that is due next and runs it.
     fn run_lane(&mut self, mut open: Box<Open>) -> Session {
+        if !open.fixed_read && open.sampled && !open.telemetry_waits {
+            self.read_fixed(&mut open);
+        }
         let due = open.memory.next_ms().min(open.step.next_ms()).min(open.processes.next_ms());
         self.clock.sleep_until_ms(due);
         let now = self.clock.now_ms();
@@ -216,6 +230,18 @@ impl<C: Clock> LiveSource<C> {
         Session::Open(open)
     }
 
+    /// The dear facts, once the first sample is out.
+    fn read_fixed(&mut self, open: &mut Open) {
+        open.fixed_read = true;
+        open.gpus.iter_mut().for_each(|g| g.device.read_fixed());
+        self.send_header(Some(open.driver), facts_of(open));
+        // They took their time; that is no gap of the lanes.
+        let ready = self.clock.now_ms();
+        while open.memory.is_due(ready) {
+            open.memory.ran(ready);
+        }
+    }
+
     fn note_gap(&mut self, open: &mut Open, now: u64) {
         let late = now.saturating_sub(open.memory.next_ms());
         if late < GAP_MS {
@@ -237,9 +263,10 @@ impl<C: Clock> LiveSource<C> {
             open.processes.ran(now);
         }
         let cost_us = (open.driver.spent_ns() - before) / 1000;
-        let period = affordable_period_ms(LIST_PERIOD_MS, cost_us);
+        let least = self.list_period_ms();
+        let period = affordable_period_ms(least, cost_us);
         // Slower than the step: on the step's own grid, so that each list still ends a step.
-        let grid = if period >= self.options.interval_ms { self.options.interval_ms.max(1) } else { LIST_PERIOD_MS };
+        let grid = if period >= self.options.interval_ms { self.options.interval_ms.max(1) } else { least };
         open.list_period_ms = period;
         open.processes.slow_to(period, now, grid);
     }
@@ -251,24 +278,20 @@ impl<C: Clock> LiveSource<C> {
     }
 
     fn close_step(&mut self, mut open: Box<Open>, now: u64) -> Session {
-        for gpu in &mut open.gpus {
-            gpu.read_telemetry(now, self.options.glance);
+        // A step that is already late leaves its telemetry to the next one.
+        let late = self.clock.now_ms().saturating_sub(now) >= self.options.interval_ms;
+        open.telemetry_waits = late && !open.telemetry_waits && !self.options.glance;
+        if !open.telemetry_waits {
+            for gpu in &mut open.gpus {
+                gpu.read_telemetry(now, self.options.glance);
+            }
         }
         self.notice_shared_memory(&mut open, now);
         self.run_slow_lane(&mut open, now);
         let sample = self.finish_sample(&mut open, now);
         self.tell_lost_and_found(&mut open);
         self.queue.push_back(Record::Sample(Box::new(sample)));
-        if !open.fixed_read {
-            open.fixed_read = true;
-            open.gpus.iter_mut().for_each(|g| g.device.read_fixed());
-            self.send_header(Some(open.driver), facts_of(&open));
-            // The dear facts took their time; that is no gap of the lanes.
-            let ready = self.clock.now_ms();
-            while open.memory.is_due(ready) {
-                open.memory.ran(ready);
-            }
-        }
+        open.sampled = true;
         self.let_idle_sleep(open, now)
     }
 

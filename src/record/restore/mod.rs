@@ -144,16 +144,16 @@ impl FaultLine {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OwnLine {
-    cpu_percent: f64,
-    driver_ms_per_s: f64,
+    cpu_percent: Option<f64>,
+    driver_ms_per_s: Option<f64>,
     rss: crate::model::Bytes,
 }
 
 impl OwnLine {
     fn restore(&self) -> OwnCost {
         OwnCost {
-            cpu_permille: count(self.cpu_percent, 10.0).unwrap_or(0),
-            driver_us_per_s: count(self.driver_ms_per_s, 1000.0).unwrap_or(0),
+            cpu_permille: self.cpu_percent.and_then(|percent| count(percent, 10.0)),
+            driver_us_per_s: self.driver_ms_per_s.and_then(|ms| count(ms, 1000.0)),
             rss: self.rss,
         }
     }

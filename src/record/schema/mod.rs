@@ -149,14 +149,18 @@ impl<'a> FaultFields<'a> {
 
 #[derive(Serialize)]
 struct OwnFields {
-    cpu_percent: f64,
-    driver_ms_per_s: f64,
+    cpu_percent: Option<f64>,
+    driver_ms_per_s: Option<f64>,
     rss: Bytes,
 }
 
 impl OwnFields {
     fn new(own: OwnCost) -> Self {
-        Self { cpu_percent: f64::from(own.cpu_permille) / 10.0, driver_ms_per_s: f64::from(own.driver_us_per_s) / 1000.0, rss: own.rss }
+        Self {
+            cpu_percent: own.cpu_permille.map(|permille| f64::from(permille) / 10.0),
+            driver_ms_per_s: own.driver_us_per_s.map(|us| f64::from(us) / 1000.0),
+            rss: own.rss,
+        }
     }
 }
 
