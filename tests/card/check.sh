@@ -22,7 +22,8 @@ cc -O2 -o /tmp/bare /tmp/bare.c -ldl
 python3 - "$vramtop" <<'PY'
 import statistics, subprocess, sys, time
 commands = {"bare init + shutdown": ["/tmp/bare"], "vramtop --once": [sys.argv[1], "--once"],
-            "nvidia-smi --query-gpu=memory.used": ["nvidia-smi", "--query-gpu=memory.used", "--format=csv"]}
+            "nvidia-smi --query-gpu=memory.used": ["nvidia-smi", "--query-gpu=memory.used", "--format=csv"],
+            "nvidia-smi, the same figures": ["nvidia-smi", "--query-gpu=name,memory.total,memory.used,memory.free,utilization.gpu,temperature.gpu,power.draw,enforced.power.limit", "--format=csv"]}
 times = {name: [] for name in commands}
 for _ in range(30):
     for name, command in commands.items():

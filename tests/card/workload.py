@@ -37,15 +37,17 @@ def main():
         turn += 1
         if known.kind == "grow":
             kept.append(take(known.rate))
-            for _ in range(20):
-                work()
-            time.sleep(0.8)
+            busy = time.monotonic() + 0.75
+            while time.monotonic() < busy:
+                work(8192)
+            time.sleep(0.2)
         elif known.kind == "saw":
             extra = []
             for _ in range(8):
                 extra.append(take(known.gib / 10))
-                work(2048)
-                time.sleep(1)
+                for _ in range(30):
+                    work(8192)
+                time.sleep(0.7)
             del extra
             torch.cuda.empty_cache()
         elif known.kind == "hold":
