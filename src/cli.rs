@@ -68,21 +68,23 @@ pub struct Look {
     pub count: Option<u64>,
 
     /// Only these GPUs: index, UUID or PCI id, separated by commas.
-    #[arg(short = 'i', long, value_name = "ID,…", conflicts_with = "visible")]
+    #[arg(short = 'i', long, value_name = "ID,..", conflicts_with = "visible")]
     pub id: Option<String>,
 
-    /// Only the GPUs of `CUDA_VISIBLE_DEVICES`.
-    ///
-    /// Refused with indices on mixed cards unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set, since CUDA counts the fastest first.
-    #[arg(long)]
+    /// Whether only CUDA's own devices are meant. The help is given apart, since backticks would stand in it.
+    #[arg(
+        long,
+        help = "Only the GPUs of CUDA_VISIBLE_DEVICES",
+        long_help = "Only the GPUs of CUDA_VISIBLE_DEVICES.\n\nRefused with indices on mixed cards unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set, since CUDA counts the fastest first."
+    )]
     pub visible: bool,
 
     /// Only processes of these users, separated by commas.
-    #[arg(short = 'u', long, value_name = "USER,…", value_delimiter = ',')]
+    #[arg(short = 'u', long, value_name = "USER,..", value_delimiter = ',')]
     pub user: Vec<String>,
 
     /// Only these processes, separated by commas.
-    #[arg(short = 'p', long, value_name = "PID,…", value_delimiter = ',')]
+    #[arg(short = 'p', long, value_name = "PID,..", value_delimiter = ',')]
     pub pid: Vec<u32>,
 
     /// Form of --once and of the log. A json log is a recording.
@@ -93,7 +95,7 @@ pub struct Look {
     #[arg(short = 'o', long, visible_short_alias = 'f', value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Ask the dear questions too: process utilization, `PCIe`, energy.
+    /// Ask the dear questions too: process utilization, PCI traffic, energy.
     ///
     /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
     #[arg(long)]
@@ -108,7 +110,7 @@ pub struct Look {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Style")]
 pub struct Style {
-    /// When to use colours. `NO_COLOR` is obeyed, too.
+    /// When to use colours; NO_COLOR is obeyed, too.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     pub color: Color,
 
@@ -130,7 +132,7 @@ pub enum Form {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// Where the terminal has them and `NO_COLOR` is not set.
+    /// Where the terminal has them and NO_COLOR is not set.
     #[default]
     Auto,
     /// Always.
@@ -142,7 +144,7 @@ pub enum Color {
 /// `vramtop replay`.
 #[derive(Args, Debug)]
 pub struct Replay {
-    /// The recording (`vramtop -l 1 --format json` writes one); - reads stdin.
+    /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
     pub file: PathBuf,
 }
 

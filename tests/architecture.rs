@@ -1,5 +1,7 @@
 //! Holds the table of ARCHITECTURE.md: which layer may use which. Read from the imports, so that it cannot drift.
 
+#![allow(clippy::expect_used, reason = "a test")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

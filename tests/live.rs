@@ -1,5 +1,7 @@
 //! The lanes over the fake driver: what is asked how often, what becomes of it, and what happens when a device or the driver goes.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 mod common;
 
 use std::fs;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 use common::{Machine, samples, until_samples, with_named, with_scenario};
 use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Selection, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
-use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked};
+use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked, UtilizationPercent};
 use vramtop::monitor::Monitor;
 
 fn apply(records: &[Record]) -> Monitor {
@@ -108,8 +110,8 @@ fn a_lost_gpu_keeps_its_row_and_the_others_go_on() {
         assert_eq!((used(last, 0), used(last, 2)), (Bytes::gib(20), Bytes::gib(20)));
         let monitor = apply(&records);
         assert!(matches!(monitor.warnings(), [Warning::Lost { gpu }] if gpu == "1"));
-        let lost = records.iter().filter(|r| matches!(r, Record::Event(e) if matches!(e.kind, EventKind::Lost(_)))).count();
-        assert_eq!(lost, 1);
+        let told = records.iter().filter(|r| matches!(r, Record::Event(e) if matches!(e.kind, EventKind::Lost(_)))).count();
+        assert_eq!(told, 1);
         // Back at 8 s.
         let records = until_samples(&mut source, 4);
         assert_eq!(used(samples(&records)[3], 1), Bytes::gib(20));
@@ -185,7 +187,7 @@ fn the_slow_lane_answers_only_when_asked() {
         let records = until_samples(&mut machine.source_with(options), 1);
         let sample = samples(&records)[0];
         assert_eq!(sample.gpus[0].telemetry.energy_mj, Reading::Value(5000));
-        assert_eq!(sample.processes[0].sm_percent.get().map(|p| p.value()), Some(37));
+        assert_eq!(sample.processes[0].sm_percent.get().map(UtilizationPercent::value), Some(37));
         let records = until_samples(&mut machine.source(), 1);
         assert_eq!(samples(&records)[0].processes[0].sm_percent, Reading::NOT_ASKED);
     });

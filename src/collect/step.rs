@@ -88,7 +88,7 @@ impl GpuStep {
             self.list_at_ms = now_ms;
             self.read_memory(now_ms, &mut pool);
             let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            if again || !self.memory.get().is_some_and(|m| claimed > m.used()) {
+            if again || self.memory.get().is_none_or(|m| claimed <= m.used()) {
                 break;
             }
         }

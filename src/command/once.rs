@@ -52,7 +52,7 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
     let shared = Arc::clone(&interest);
     spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), wanted)), move |feed| sender.send(feed).is_ok())?;
     let mut monitor = Monitor::new();
-    let mut waited = Duration::ZERO;
+    let mut silent = Duration::ZERO;
     loop {
         match feed.recv_timeout(Duration::from_secs(1)) {
             Ok(Feed::Record(record)) => {
@@ -66,8 +66,8 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
                 return Err(anyhow!("reading ended before there was a sample"));
             }
             Err(RecvTimeoutError::Timeout) => {
-                waited += Duration::from_secs(1);
-                let (call, since) = interest.driver_call().unwrap_or(("start", waited));
+                silent += Duration::from_secs(1);
+                let (call, since) = interest.driver_call().unwrap_or(("start", silent));
                 // Calls may each take long and still come back: only one that does not is given up on.
                 if since >= PATIENCE {
                     bail!(
@@ -77,7 +77,7 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
                     );
                 }
                 if interest.driver_call().is_some() {
-                    waited = Duration::ZERO;
+                    silent = Duration::ZERO;
                 }
             }
         }

@@ -123,3 +123,6 @@ fn restore_on_panic() {
         }
     }));
 }
+
+#[cfg(test)]
+mod tests;

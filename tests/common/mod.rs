@@ -1,5 +1,5 @@
 //! What the integration tests share: the fake driver, a clock that tests set, and sources over both.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
+#![allow(dead_code, unreachable_pub, clippy::expect_used, clippy::panic, reason = "each test binary uses a part, and a test may fail")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,9 +36,9 @@ pub fn with_scenario(test: &str, toml: &str, case: impl FnOnce(&Machine)) {
         .env("FAKE_NVML_TIME", folder.path().join("time"))
         .output()
         .expect("the test binary starts itself");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "no such test: {test}\n{text}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "no such test: {test}\n{said}");
 }
 
 /// As [`with_scenario`], with one of the fake's own scenarios.

@@ -65,6 +65,8 @@ struct Open {
     memory: LaneClock,
     processes: LaneClock,
     list_period_ms: u64,
+    /// What the last rounds of lists took, in microseconds.
+    list_costs_us: [u64; 3],
     step: LaneClock,
     began_ms: u64,
     slow: Option<SlowLane>,
@@ -157,6 +159,7 @@ impl<C: Clock> LiveSource<C> {
             memory: LaneClock::new(now, memory_period),
             processes: LaneClock::new(now, self.list_period_ms()),
             list_period_ms: self.list_period_ms(),
+            list_costs_us: [0; 3],
             step: LaneClock::new(now, self.options.interval_ms.max(1)),
             began_ms: now,
             slow: None,
@@ -263,6 +266,10 @@ impl<C: Clock> LiveSource<C> {
             open.processes.ran(now);
         }
         let cost_us = (open.driver.spent_ns() - before) / 1000;
+        open.list_costs_us.rotate_right(1);
+        open.list_costs_us[0] = cost_us;
+        // The cheapest of the last: a round that was interrupted is no dear driver.
+        let cost_us = open.list_costs_us.iter().copied().min().unwrap_or(cost_us);
         let least = self.list_period_ms();
         let period = affordable_period_ms(least, cost_us);
         // Slower than the step: on the step's own grid, so that each list still ends a step.
