@@ -59,7 +59,9 @@ fn the_lanes_keep_their_rates() {
         // (40 and the first), telemetry once a step.
         let memory = count("nvmlDeviceGetMemoryInfo");
         assert!((201..=203).contains(&memory), "{memory} memory reads");
-        assert_eq!(count("nvmlDeviceGetComputeRunningProcesses"), 41);
+        // The lists give way where their calls take long, as they do on a machine that is busy with other things.
+        let lists = count("nvmlDeviceGetComputeRunningProcesses");
+        assert!((25..=41).contains(&lists), "{lists} lists");
         assert_eq!(count("nvmlDeviceGetUtilizationRates"), 11);
         // The dear ones are never asked unasked.
         for dear in ["nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput"] {
