@@ -30,6 +30,7 @@ Examples:
   vramtop                               the dashboard (q leaves, ? helps)
   vramtop --once                        one line a GPU
   vramtop -l 1                          a line a GPU every second until stopped
+  vramtop --query-gpu=index,memory.used --format=csv,noheader   as nvidia-smi prints it
   vramtop -l 1 --format json -o run.jsonl   a recording
   vramtop replay run.jsonl              the dashboard over that recording
   vramtop demo                          the dashboard without a GPU
@@ -87,9 +88,26 @@ pub struct Look {
     #[arg(short = 'p', long, value_name = "PID,..", value_delimiter = ',')]
     pub pid: Vec<u32>,
 
-    /// Form of --once and of the log. A json log is a recording.
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Text)]
-    pub format: Form,
+    /// Form of --once and of the log: text, json, or csv[,noheader][,nounits].
+    ///
+    /// text is one line a GPU, for people (the default); json is one object a line, for programs, and a json log is a recording; csv
+    /// is nvidia-smi's dialect: the fields of --query-gpu or --query-compute-apps, or a usual list.
+    #[arg(long, value_name = "FORM", value_parser = form)]
+    pub format: Option<Form>,
+
+    /// Print these fields of each GPU as nvidia-smi does, once or with -l every SECONDS.
+    ///
+    /// Names, units and cells are nvidia-smi's (nvidia-smi --help-query-gpu). A field that is not offered is refused by name.
+    #[arg(long, value_name = "FIELD,…")]
+    pub query_gpu: Option<String>,
+
+    /// The same for each process that computes on a GPU.
+    #[arg(long, value_name = "FIELD,…", conflicts_with = "query_gpu")]
+    pub query_compute_apps: Option<String>,
+
+    /// List the GPUs and their MIG instances as nvidia-smi does, then exit.
+    #[arg(short = 'L', long, conflicts_with_all = ["once", "period", "format", "query_gpu", "query_compute_apps"])]
+    pub list_gpus: bool,
 
     /// Write to FILE instead of stdout.
     #[arg(short = 'o', long, visible_short_alias = 'f', value_name = "FILE")]
@@ -120,13 +138,19 @@ pub struct Style {
 }
 
 /// Form of a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// One line a GPU, for people.
-    #[default]
     Text,
     /// One object a line, for programs: a recording.
     Json,
+    /// nvidia-smi's dialect.
+    Csv {
+        /// The names of the fields first.
+        header: bool,
+        /// Units in the cells.
+        units: bool,
+    },
 }
 
 /// When to use colours.
@@ -146,6 +170,26 @@ pub enum Color {
 pub struct Replay {
     /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
     pub file: PathBuf,
+}
+
+/// `text`, `json`, or `csv[,noheader][,nounits]`.
+fn form(text: &str) -> Result<Form, String> {
+    let unknown = |word: &str| format!("{word:?} is no form: give text, json or csv[,noheader][,nounits]");
+    let mut words = text.split(',').map(str::trim);
+    let mut form = match words.next() {
+        Some("text") => Form::Text,
+        Some("json") => Form::Json,
+        Some("csv") => Form::Csv { header: true, units: true },
+        first => return Err(unknown(first.unwrap_or_default())),
+    };
+    for word in words {
+        match (&mut form, word) {
+            (Form::Csv { header, .. }, "noheader") => *header = false,
+            (Form::Csv { units, .. }, "nounits") => *units = false,
+            (_, word) => return Err(unknown(word)),
+        }
+    }
+    Ok(form)
 }
 
 /// Seconds with decimals, as milliseconds.
@@ -196,6 +240,16 @@ mod tests {
     }
 
     #[test]
+    fn a_form_has_nvidia_smis_modifiers() {
+        for (text, header, units) in
+            [("csv", true, true), ("csv,noheader", false, true), ("csv,nounits,noheader", false, false), ("csv, nounits", true, false)]
+        {
+            assert_eq!(form(text), Ok(Form::Csv { header, units }), "{text}");
+        }
+        assert_eq!(form("text"), Ok(Form::Text));
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for line in [
             "vramtop -l 0",
@@ -206,6 +260,10 @@ mod tests {
             "vramtop -i 0 --visible",
             "vramtop -p x",
             "vramtop --format xml",
+            "vramtop --format json,noheader",
+            "vramtop --format csv,nothing",
+            "vramtop -L --once",
+            "vramtop --query-gpu=index --query-compute-apps=pid",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

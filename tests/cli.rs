@@ -11,6 +11,8 @@ mod logs;
 mod once;
 #[path = "cli/refusals.rs"]
 mod refusals;
+#[path = "cli/smi.rs"]
+mod smi;
 
 use std::fs;
 use std::path::{Path, PathBuf};

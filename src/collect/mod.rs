@@ -17,7 +17,7 @@ mod step;
 pub mod what;
 
 pub use clock::{Clock, SystemClock};
-pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource};
+pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource, TelemetryScope};
 pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use replay::{Playback, ReplayOptions, ReplaySource};

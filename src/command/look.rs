@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 
-use crate::cli::{Color, Look, Style};
+use crate::cli::{Color, Form, Look, Style};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
 use crate::model::SafeText;
 use crate::output::{LineOptions, MOST_NAMED};
@@ -16,6 +16,16 @@ impl Look {
     /// Length of a step in log mode; `None` where it is not log mode.
     pub(super) fn period_ms(&self) -> Option<u64> {
         self.loop_seconds.or(self.loop_ms)
+    }
+
+    /// Form of a record.
+    pub(super) fn form(&self) -> Form {
+        self.format.unwrap_or(Form::Text)
+    }
+
+    /// Whether nvidia-smi's dialect is asked for.
+    pub(super) fn is_query(&self) -> bool {
+        matches!(self.format, Some(Form::Csv { .. })) || self.query_gpu.is_some() || self.query_compute_apps.is_some()
     }
 
     /// The source's options.

@@ -7,7 +7,7 @@ mod asleep;
 mod assemble;
 mod options;
 
-pub use options::{FixedFacts, HostScope, Interest, LiveOptions};
+pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -151,12 +151,11 @@ impl<C: Clock> LiveSource<C> {
         }
         let watches = devices.iter().map(|d| SleepWatch::new(self.power_files(d.facts()))).collect();
         let now = self.clock.now_ms();
-        let memory_period = (1000 / u64::from(self.options.memory_hz.clamp(1, 1000))).max(1);
         let open = Open {
             driver,
             gpus: devices.into_iter().map(GpuStep::new).collect(),
             watches,
-            memory: LaneClock::new(now, memory_period),
+            memory: LaneClock::new(now, self.memory_period_ms()),
             processes: LaneClock::new(now, self.list_period_ms()),
             list_period_ms: self.list_period_ms(),
             list_costs_us: [0; 3],
@@ -176,7 +175,17 @@ impl<C: Clock> LiveSource<C> {
 
     /// The process lane's fastest period: each step has a list of its own.
     fn list_period_ms(&self) -> u64 {
-        LIST_PERIOD_MS.min(self.options.interval_ms.max(1))
+        let step = self.options.interval_ms.max(1);
+        if self.is_queried() { step } else { LIST_PERIOD_MS.min(step) }
+    }
+
+    fn memory_period_ms(&self) -> u64 {
+        if self.is_queried() { self.options.interval_ms.max(1) } else { (1000 / u64::from(self.options.memory_hz.clamp(1, 1000))).max(1) }
+    }
+
+    /// Whether only the end of each step is looked at.
+    const fn is_queried(&self) -> bool {
+        matches!(self.options.telemetry, TelemetryScope::Asked(_))
     }
 
     fn power_files(&self, facts: &GpuFacts) -> PowerFiles {
@@ -287,10 +296,10 @@ impl<C: Clock> LiveSource<C> {
     fn close_step(&mut self, mut open: Box<Open>, now: u64) -> Session {
         // A step that is already late leaves its telemetry to the next one.
         let late = self.clock.now_ms().saturating_sub(now) >= self.options.interval_ms;
-        open.telemetry_waits = late && !open.telemetry_waits && !self.options.glance;
+        open.telemetry_waits = late && !open.telemetry_waits && self.options.telemetry == TelemetryScope::Full;
         if !open.telemetry_waits {
             for gpu in &mut open.gpus {
-                gpu.read_telemetry(now, self.options.glance);
+                gpu.read_telemetry(now, &self.options.telemetry);
             }
         }
         self.notice_shared_memory(&mut open, now);

@@ -4,6 +4,7 @@
 //! history, clocks of samples and anything about the host's processes; what is kept is only what was learned about each device
 //! (which version of a call works, what is not supported) and the buffers of its lists.
 
+mod answer;
 mod call;
 mod device;
 mod driver;
