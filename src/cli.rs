@@ -20,6 +20,10 @@ pub struct Cli {
     #[command(flatten)]
     pub look: Look,
 
+    /// As nvidia-smi does.
+    #[command(flatten)]
+    pub smi: Smi,
+
     /// How it looks.
     #[command(flatten)]
     pub style: Style,
@@ -95,20 +99,6 @@ pub struct Look {
     #[arg(long, value_name = "FORM", value_parser = form)]
     pub format: Option<Form>,
 
-    /// Print these fields of each GPU as nvidia-smi does, once or with -l every SECONDS.
-    ///
-    /// Names, units and cells are nvidia-smi's (nvidia-smi --help-query-gpu). A field that is not offered is refused by name.
-    #[arg(long, value_name = "FIELD,…")]
-    pub query_gpu: Option<String>,
-
-    /// The same for each process that computes on a GPU.
-    #[arg(long, value_name = "FIELD,…", conflicts_with = "query_gpu")]
-    pub query_compute_apps: Option<String>,
-
-    /// List the GPUs and their MIG instances as nvidia-smi does, then exit.
-    #[arg(short = 'L', long, conflicts_with_all = ["once", "period", "format", "query_gpu", "query_compute_apps"])]
-    pub list_gpus: bool,
-
     /// Write to FILE instead of stdout.
     #[arg(short = 'o', long, visible_short_alias = 'f', value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -122,6 +112,25 @@ pub struct Look {
     /// Load this library instead of the libnvidia-ml.so.1 that is found.
     #[arg(long, value_name = "PATH")]
     pub nvml_library: Option<PathBuf>,
+}
+
+/// Scripts that were written for nvidia-smi.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "As nvidia-smi does")]
+pub struct Smi {
+    /// Print these fields of each GPU as nvidia-smi does, once or with -l every SECONDS.
+    ///
+    /// Names, units and cells are nvidia-smi's (nvidia-smi --help-query-gpu). A field that is not offered is refused by name.
+    #[arg(long, value_name = "FIELD,..")]
+    pub query_gpu: Option<String>,
+
+    /// The same for each process that computes on a GPU.
+    #[arg(long, value_name = "FIELD,..", conflicts_with = "query_gpu")]
+    pub query_compute_apps: Option<String>,
+
+    /// List the GPUs and their MIG instances as nvidia-smi does, then exit.
+    #[arg(short = 'L', long, conflicts_with_all = ["once", "period", "format", "query_gpu", "query_compute_apps"])]
+    pub list_gpus: bool,
 }
 
 /// Colours and characters.

@@ -138,7 +138,8 @@ fn the_options_and_commands_that_it_names_exist() {
     for text in shown.map(str::trim).filter(|text| text.starts_with("vramtop ") || text.starts_with('-')) {
         let text = text.trim_end_matches("; echo $?");
         let words: Vec<&str> = text.split_whitespace().collect();
-        named.extend(words.iter().filter(|word| word.len() > 1 && word.starts_with('-')).map(|word| (*word).to_owned()));
+        named
+            .extend(words.iter().filter(|word| word.len() > 1 && word.starts_with('-')).filter_map(|word| word.split('=').next()).map(str::to_owned));
         if let Some(command) = words.get(1).filter(|word| words[0] == "vramtop" && !word.starts_with('-')) {
             assert!(commands.contains(*command), "README names the subcommand {command}");
         }

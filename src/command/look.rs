@@ -23,11 +23,6 @@ impl Look {
         self.format.unwrap_or(Form::Text)
     }
 
-    /// Whether nvidia-smi's dialect is asked for.
-    pub(super) fn is_query(&self) -> bool {
-        matches!(self.format, Some(Form::Csv { .. })) || self.query_gpu.is_some() || self.query_compute_apps.is_some()
-    }
-
     /// The source's options.
     pub(super) fn live(&self, interval_ms: u64, fixed: FixedFacts, host: HostScope) -> LiveOptions {
         LiveOptions {

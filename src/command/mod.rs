@@ -23,8 +23,8 @@ pub fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Some(Command::Replay(replay)) => replay::file(&replay, cli.style),
         Some(Command::Demo) => replay::demo(cli.style),
-        None if cli.look.list_gpus => query::list(&cli.look),
-        None if cli.look.is_query() => query::run(&cli.look),
+        None if cli.smi.list_gpus => query::list(&cli.look),
+        None if query::is_meant(&cli.look, &cli.smi) => query::run(&cli.look, &cli.smi),
         None if cli.look.once => once::run(&cli.look, cli.style),
         None if cli.look.period_ms().is_some() => log::run(&cli.look, cli.style),
         None => dashboard::run(&cli.look, cli.style),

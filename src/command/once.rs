@@ -41,11 +41,11 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
 }
 
 /// Reads until the first sample.
-pub(super) fn first_sample(options: LiveOptions, wanted: Wanted) -> anyhow::Result<(Monitor, Sample)> {
+pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
     let interest = Arc::new(Interest::default());
     let shared = Arc::clone(&interest);
-    spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), wanted)), move |feed| sender.send(feed).is_ok())?;
+    spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), only)), move |feed| sender.send(feed).is_ok())?;
     let mut monitor = Monitor::new();
     let mut silent = Duration::ZERO;
     loop {

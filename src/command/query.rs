@@ -3,18 +3,23 @@
 use jiff::tz::TimeZone;
 
 use super::{log, once};
-use crate::cli::{Form, Look};
+use crate::cli::{Form, Look, Smi};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, TelemetryScope};
 use crate::exit::{Exit, UsageError};
 use crate::model::Ask;
 use crate::monitor::Monitor;
 use crate::output::smi::{Dialect, FieldError, Query, USUAL_FIELDS, gpu_list};
 
+/// Whether that dialect is asked for.
+pub(super) fn is_meant(look: &Look, smi: &Smi) -> bool {
+    matches!(look.format, Some(Form::Csv { .. })) || smi.query_gpu.is_some() || smi.query_compute_apps.is_some()
+}
+
 /// Prints the fields once, or with `-l` every step.
 ///
 /// # Errors
 /// When a field is not offered, nothing can be read, or not written.
-pub(super) fn run(look: &Look) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, smi: &Smi) -> anyhow::Result<Exit> {
     let dialect = match look.format {
         None => Dialect { header: true, units: true },
         Some(Form::Csv { header, units }) => Dialect { header, units },
@@ -22,7 +27,7 @@ pub(super) fn run(look: &Look) -> anyhow::Result<Exit> {
             return Err(UsageError("a query is printed as csv: leave --format out, or give csv[,noheader][,nounits]".to_owned()).into());
         }
     };
-    let query = query(look, dialect).map_err(|error| UsageError(error.to_string()))?;
+    let query = query(smi, dialect).map_err(|error| UsageError(error.to_string()))?;
     let filtered = !look.user.is_empty() || !look.pid.is_empty();
     let named = if query.names_processes() || filtered { None } else { Some(0) };
     let options = options(look, named, query.asks());
@@ -51,8 +56,8 @@ pub(super) fn list(look: &Look) -> anyhow::Result<Exit> {
     print_once(look, options(look, Some(0), Vec::new()), gpu_list)
 }
 
-fn query(look: &Look, dialect: Dialect) -> Result<Query, FieldError> {
-    match (&look.query_gpu, &look.query_compute_apps) {
+fn query(smi: &Smi, dialect: Dialect) -> Result<Query, FieldError> {
+    match (&smi.query_gpu, &smi.query_compute_apps) {
         (Some(fields), _) => Query::gpus(fields, dialect),
         (None, Some(fields)) => Query::processes(fields, dialect),
         (None, None) => Query::gpus(USUAL_FIELDS, dialect),

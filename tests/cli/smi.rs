@@ -24,7 +24,7 @@ fn busy() -> Value {
 
 /// The lines that nvidia-smi printed for one field.
 fn lines(of: &Value) -> String {
-    of.as_array().expect("lines").iter().map(|line| format!("{}\n", line.as_str().expect("a line"))).collect()
+    of.as_array().expect("lines").iter().flat_map(|line| [line.as_str().expect("a line"), "\n"]).collect()
 }
 
 fn text<'a>(of: &'a Value, path: &str) -> &'a str {
@@ -105,7 +105,7 @@ fn each_form_has_the_header_and_the_units_that_nvidia_smis_has() {
 
 /// The lines without the time, which is another's.
 fn text_without_first_column(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", line.split_once(", ").expect("columns").1)).collect()
+    text.lines().flat_map(|line| [line.split_once(", ").expect("columns").1, "\n"]).collect()
 }
 
 /// Some of the columns of the fixture's line of all fields.

@@ -20,7 +20,7 @@ use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
 /// What is printed where nothing is asked for by name.
 pub const USUAL_FIELDS: &str = "timestamp,index,name,uuid,pci.bus_id,memory.total,memory.used,memory.free,memory.reserved,\
-utilization.gpu,utilization.memory,temperature.gpu,power.draw,enforced.power.limit,clocks.current.sm,clocks.current.memory,pstate";
+utilization.gpu,utilization.memory,temperature.gpu,power.draw,power.limit,clocks.current.sm,clocks.current.memory,pstate";
 
 /// `--format=csv[,noheader][,nounits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
