@@ -144,6 +144,10 @@ pub struct Style {
     /// Draw with ASCII characters alone.
     #[arg(long, global = true)]
     pub ascii: bool,
+
+    /// Leave the mouse to the terminal, for its own selection. (With the mouse, hold Shift for that.)
+    #[arg(long, global = true)]
+    pub no_mouse: bool,
 }
 
 /// Form of a record.

@@ -21,6 +21,46 @@ pub enum Action {
     PageUp,
     /// As many rows down as are shown.
     PageDown,
+    /// Type a filter.
+    Filter,
+    /// The filter as it is typed.
+    KeepFilter,
+    /// No filter.
+    ClearFilter,
+    /// One letter less of the filter.
+    EraseLetter,
+    /// Neither a filter nor a focus.
+    ShowAll,
+    /// By the next column.
+    NextSort,
+    /// The other way round.
+    ReverseSort,
+    /// By VRAM.
+    SortByVram,
+    /// Only what belongs to the user who runs vramtop, or all.
+    OnlyMine,
+    /// Other rows as one.
+    NextGrouping,
+    /// The rows of a group, or the group alone.
+    Unfold,
+    /// Rows below those that started them, or not.
+    Tree,
+    /// Look at the GPU of that number alone, or at all.
+    Focus(u32),
+    /// More of the past.
+    Longer,
+    /// Less of the past.
+    Shorter,
+    /// Histories from zero, or not.
+    ZeroBase,
+    /// Mark the moment.
+    Mark,
+    /// Copy the selected line.
+    Copy,
+    /// The chooser of columns, and out of it.
+    Columns,
+    /// Wish something else of a column.
+    TurnColumn,
     /// The next sentence in line 2.
     NextNotice,
     /// Hold the picture, or the replay.
@@ -48,8 +88,16 @@ pub enum Place {
     Everywhere,
     /// On the dashboard.
     Dashboard,
+    /// Wherever there are rows to walk through.
+    Rows,
+    /// On the dashboard over a machine.
+    Live,
     /// On the dashboard over a recording.
     Replay,
+    /// While a filter is typed.
+    Filter,
+    /// In the chooser of columns.
+    Columns,
     /// On every screen above the dashboard.
     Above,
 }
@@ -96,7 +144,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[key(KeyCode::Up), char('k')],
         shown: "↑ k",
         action: Action::Up,
-        place: Place::Dashboard,
+        place: Place::Rows,
         help: "select the row above; it stays selected wherever it moves",
         line: Some(("↑↓", "select")),
     },
@@ -104,14 +152,111 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[key(KeyCode::Down), char('j')],
         shown: "↓ j",
         action: Action::Down,
-        place: Place::Dashboard,
+        place: Place::Rows,
         help: "select the row below",
         line: None,
     },
-    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp", action: Action::PageUp, place: Place::Dashboard, help: "a page up", line: None },
-    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::PageDown, place: Place::Dashboard, help: "a page down", line: None },
-    Binding { keys: &[key(KeyCode::Home)], shown: "Home", action: Action::First, place: Place::Dashboard, help: "the largest holder", line: None },
-    Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Dashboard, help: "the last row", line: None },
+    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp", action: Action::PageUp, place: Place::Rows, help: "a page up", line: None },
+    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::PageDown, place: Place::Rows, help: "a page down", line: None },
+    Binding { keys: &[key(KeyCode::Home)], shown: "Home", action: Action::First, place: Place::Rows, help: "the largest holder", line: None },
+    Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Rows, help: "the last row", line: None },
+    Binding {
+        keys: &[char('/')],
+        shown: "/",
+        action: Action::Filter,
+        place: Place::Dashboard,
+        help: "filter as you type: words, or user: what: pid: container: job: gpu:0,2",
+        line: Some(("/", "filter")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Enter)],
+        shown: "↵",
+        action: Action::KeepFilter,
+        place: Place::Filter,
+        help: "keep the filter",
+        line: Some(("↵", "keep")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Esc)],
+        shown: "Esc",
+        action: Action::ClearFilter,
+        place: Place::Filter,
+        help: "take the filter away",
+        line: Some(("Esc", "clear")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Backspace)],
+        shown: "Bksp",
+        action: Action::EraseLetter,
+        place: Place::Filter,
+        help: "take the last letter away",
+        line: None,
+    },
+    Binding {
+        keys: &[char('s'), key(KeyCode::F(6))],
+        shown: "s F6",
+        action: Action::NextSort,
+        place: Place::Dashboard,
+        help: "sort by the next column",
+        line: Some(("s", "sort")),
+    },
+    Binding {
+        keys: &[char('S')],
+        shown: "S",
+        action: Action::ReverseSort,
+        place: Place::Dashboard,
+        help: "the other way round; unknown stays last",
+        line: None,
+    },
+    Binding { keys: &[char('M')], shown: "M", action: Action::SortByVram, place: Place::Dashboard, help: "sort by VRAM again", line: None },
+    Binding {
+        keys: &[char('u')],
+        shown: "u",
+        action: Action::OnlyMine,
+        place: Place::Dashboard,
+        help: "only my processes, and all again",
+        line: Some(("u", "mine")),
+    },
+    Binding {
+        keys: &[char('o')],
+        shown: "o",
+        action: Action::NextGrouping,
+        place: Place::Dashboard,
+        help: "a row a user, a container, a job, a process",
+        line: Some(("o", "group")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Tab)],
+        shown: "Tab",
+        action: Action::Unfold,
+        place: Place::Dashboard,
+        help: "open the selected group, and fold it",
+        line: None,
+    },
+    Binding {
+        keys: &[char('t')],
+        shown: "t",
+        action: Action::Tree,
+        place: Place::Dashboard,
+        help: "processes below those that started them",
+        line: Some(("t", "tree")),
+    },
+    Binding {
+        keys: &[char('0'), char('1'), char('2'), char('3'), char('4'), char('5'), char('6'), char('7'), char('8'), char('9')],
+        shown: "0-9",
+        action: Action::Focus(0),
+        place: Place::Dashboard,
+        help: "look at the GPU of that number alone, and at all again",
+        line: Some(("0-9", "GPU")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Esc)],
+        shown: "Esc",
+        action: Action::ShowAll,
+        place: Place::Dashboard,
+        help: "all GPUs and rows again: no filter",
+        line: None,
+    },
     Binding {
         keys: &[char('n')],
         shown: "n",
@@ -137,6 +282,58 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("+-", "speed")),
     },
     Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "replay half as fast", line: None },
+    Binding { keys: &[char('[')], shown: "[", action: Action::Longer, place: Place::Dashboard, help: "a longer past, up to 24 h", line: None },
+    Binding { keys: &[char(']')], shown: "]", action: Action::Shorter, place: Place::Dashboard, help: "a shorter past, down to 2 min", line: None },
+    Binding { keys: &[char('-')], shown: "-", action: Action::Longer, place: Place::Live, help: "a longer past", line: Some(("+-", "zoom")) },
+    Binding { keys: &[char('+')], shown: "+", action: Action::Shorter, place: Place::Live, help: "a shorter past", line: None },
+    Binding {
+        keys: &[char('z')],
+        shown: "z",
+        action: Action::ZeroBase,
+        place: Place::Dashboard,
+        help: "histories from zero, and from their round base",
+        line: None,
+    },
+    Binding {
+        keys: &[char('m')],
+        shown: "m",
+        action: Action::Mark,
+        place: Place::Dashboard,
+        help: "mark this moment in the histories",
+        line: Some(("m", "mark")),
+    },
+    Binding {
+        keys: &[char('y')],
+        shown: "y",
+        action: Action::Copy,
+        place: Place::Dashboard,
+        help: "copy the selected line through the terminal (OSC 52)",
+        line: Some(("y", "copy line")),
+    },
+    Binding {
+        keys: &[key(KeyCode::F(2))],
+        shown: "F2",
+        action: Action::Columns,
+        place: Place::Dashboard,
+        help: "choose the columns; they are kept",
+        line: Some(("F2", "columns")),
+    },
+    Binding {
+        keys: &[char(' ')],
+        shown: "␣",
+        action: Action::TurnColumn,
+        place: Place::Columns,
+        help: "show a column where there is room, never, always",
+        line: Some(("␣", "change")),
+    },
+    Binding {
+        keys: &[key(KeyCode::F(2)), key(KeyCode::Enter)],
+        shown: "F2 ↵",
+        action: Action::Columns,
+        place: Place::Columns,
+        help: "back to the dashboard, and keep the choice",
+        line: None,
+    },
     Binding {
         keys: &[char('?'), key(KeyCode::F(1))],
         shown: "? F1",
@@ -179,14 +376,19 @@ impl Binding {
         match self.place {
             Place::Everywhere => true,
             Place::Dashboard => dashboard,
+            Place::Rows => matches!(screen, Screen::Dashboard | Screen::Filter | Screen::Columns),
+            Place::Live => dashboard && mode == Mode::Live,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
-            Place::Above => !dashboard,
+            Place::Filter => screen == Screen::Filter,
+            Place::Columns => screen == Screen::Columns,
+            Place::Above => !matches!(screen, Screen::Dashboard | Screen::Filter),
         }
     }
 
     /// Whether the help lists them: what works nowhere in this mode is left out.
     pub fn is_listed(&self, mode: Mode) -> bool {
-        self.place != Place::Replay || matches!(mode, Mode::Replay { .. })
+        let live = mode == Mode::Live;
+        !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
     }
 }
 
@@ -196,7 +398,20 @@ pub fn action(key: &KeyEvent, screen: Screen, mode: Mode) -> Option<Action> {
         return None;
     }
     let press = Press { code: key.code, control: key.modifiers.contains(KeyModifiers::CONTROL) };
-    BINDINGS.iter().find(|binding| binding.keys.contains(&press) && binding.works_on(screen, mode)).map(|binding| binding.action)
+    let binding = BINDINGS.iter().find(|binding| binding.keys.contains(&press) && binding.works_on(screen, mode))?;
+    Some(match (binding.action, key.code) {
+        (Action::Focus(_), KeyCode::Char(digit)) => Action::Focus(digit.to_digit(10)?),
+        (action, _) => action,
+    })
+}
+
+/// The letter that a key types.
+pub(super) fn letter(key: &KeyEvent) -> Option<char> {
+    let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+    match key.code {
+        KeyCode::Char(letter) if plain && key.kind != KeyEventKind::Release => Some(letter),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -205,8 +420,8 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_on_one_screen() {
-        for screen in [Screen::Dashboard, Screen::Help] {
-            let mode = Mode::Replay { length_ms: None };
+        let screens = [Screen::Dashboard, Screen::Help, Screen::Filter, Screen::Columns];
+        for (screen, mode) in screens.into_iter().flat_map(|screen| [(screen, Mode::Live), (screen, Mode::Replay { length_ms: None })]) {
             let bound: Vec<&Press> = BINDINGS.iter().filter(|b| b.works_on(screen, mode)).flat_map(|b| b.keys).collect();
             for (at, press) in bound.iter().enumerate() {
                 assert!(!bound[..at].contains(press), "{press:?} on {screen:?}");
@@ -227,7 +442,7 @@ mod tests {
     #[test]
     fn the_speed_is_a_replay_s_alone() {
         let plus = KeyEvent::new(KeyCode::Char('+'), KeyModifiers::SHIFT);
-        assert_eq!(action(&plus, Screen::Dashboard, Mode::Live), None);
+        assert_eq!(action(&plus, Screen::Dashboard, Mode::Live), Some(Action::Shorter));
         assert_eq!(action(&plus, Screen::Dashboard, Mode::Replay { length_ms: None }), Some(Action::Faster));
     }
 }

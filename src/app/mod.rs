@@ -2,21 +2,36 @@
 //!
 //! Nothing here draws, reads or asks the time: messages come in, an effect comes out as a value, and the main loop carries it out.
 
+mod choose;
+mod columns;
+mod filter;
 mod freshness;
+mod groups;
 pub mod keys;
+mod listing;
+mod mouse;
 mod owners;
 mod picture;
 mod selection;
+mod sort;
 mod tags;
+mod tree;
+mod window;
 
+pub use columns::{Column, Columns, Wish};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
+pub use groups::{Group, GroupId, Grouping};
+pub use listing::Listing;
+pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
 pub use picture::{Holder, Picture, RowId, TableRow};
+pub use sort::Sort;
 pub use tags::Tag;
+pub use window::Window;
 
 use std::ops::Range;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::tz::TimeZone;
 
 use crate::insight::Severity;
@@ -44,6 +59,10 @@ pub enum Screen {
     Dashboard,
     /// The keys and the words.
     Help,
+    /// The dashboard, with the line that the filter is typed into.
+    Filter,
+    /// Which columns the table has.
+    Columns,
 }
 
 /// One thing that reaches the dashboard.
@@ -53,6 +72,10 @@ pub enum Msg {
     Record(Box<Record>),
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was used.
+    Mouse(MouseEvent),
+    /// Something to be said in passing, until the next key.
+    Note(String),
     /// The terminal has another size, or was out of our hands (resumed after Ctrl-Z).
     Resize(u16, u16),
     /// The time, once a second. It changes the mark of freshness and nothing else.
@@ -65,13 +88,17 @@ pub enum Msg {
     Drawn(Shown),
 }
 
-/// Which part of the table a frame showed.
+/// What a frame showed, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The rows, as positions in [`Picture::rows`].
     pub rows: Range<usize>,
     /// Whether the SM % column was among them.
     pub sm_percent: bool,
+    /// The columns of the table, from left to right.
+    pub columns: Vec<Column>,
+    /// What answers to a click; the first that is hit counts.
+    pub spots: Vec<Spot>,
 }
 
 /// What the source should ask because somebody looks at it.
@@ -100,6 +127,10 @@ pub enum Effect {
     Playback(Playback),
     /// Tell the source what is looked at. No frame is due.
     Interest(Interest),
+    /// Give this text to the clipboard, then draw.
+    Copy(String),
+    /// Keep the chosen columns for the next time, then draw.
+    SaveColumns(String),
 }
 
 /// The sentence of line 2.
@@ -129,6 +160,12 @@ pub struct App {
     notices: usize,
     shown: Shown,
     interest: Interest,
+    listing: Listing,
+    window: Window,
+    columns: Columns,
+    /// The line of the chooser of columns that is under the cursor.
+    chooser: usize,
+    note: Option<String>,
 }
 
 impl App {
@@ -145,7 +182,18 @@ impl App {
             notices: 0,
             shown: Shown::default(),
             interest: Interest::default(),
+            listing: Listing::default(),
+            window: Window::default(),
+            columns: Columns::default(),
+            chooser: 0,
+            note: None,
         }
+    }
+
+    /// With columns that were chosen another time.
+    #[must_use]
+    pub fn with_columns(self, columns: Columns) -> Self {
+        Self { columns, ..self }
     }
 
     /// What was settled before the first record.
@@ -166,6 +214,36 @@ impl App {
     /// Position of the row under the cursor in [`Picture::rows`].
     pub fn selected(&self) -> Option<usize> {
         (!self.picture().rows().is_empty()).then(|| self.selection.position())
+    }
+
+    /// By what choices the table is made.
+    pub const fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
+    /// What the histories show.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// What is wished of the columns.
+    pub const fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The line under the cursor in the chooser of columns.
+    pub const fn chooser(&self) -> usize {
+        self.chooser
+    }
+
+    /// The columns that the last frame had.
+    pub fn columns_in_sight(&self) -> &[Column] {
+        &self.shown.columns
+    }
+
+    /// What is said in passing.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// How fresh the picture is.
@@ -200,6 +278,9 @@ impl App {
         Some(Notice { severity, text, number: place + 1, of })
     }
 
+    /// Of more processes than these the host is asked only while they are on screen: each costs it 30 µs a second.
+    const MOST_ASKED: usize = 256;
+
     fn take(&mut self, record: &Record) -> Effect {
         self.live.apply(record);
         if let Record::Sample(sample) = record {
@@ -208,13 +289,30 @@ impl App {
         if self.frozen.is_some() {
             return Effect::None;
         }
-        self.selection.follow(self.live.rows());
+        self.relist();
         // Other warnings than before: the worst is shown again.
         let count = self.live.monitor().warnings().len();
         if count != self.notices {
             (self.notices, self.notice) = (count, 0);
         }
         Effect::Redraw
+    }
+
+    /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
+    fn relist(&mut self) {
+        let picture = self.frozen.as_deref_mut().unwrap_or(&mut self.live);
+        picture.list(&self.listing);
+        self.selection.follow(picture.rows());
+    }
+
+    fn key(&mut self, key: &KeyEvent) -> Effect {
+        let said = self.note.take().is_some();
+        let letter = keys::letter(key).filter(|_| self.screen == Screen::Filter);
+        let effect = match letter {
+            Some(letter) => self.typed(letter),
+            None => keys::action(key, self.screen, self.setup.mode).map_or(Effect::None, |action| self.act(action)),
+        };
+        if said && effect == Effect::None { Effect::Redraw } else { effect }
     }
 
     fn act(&mut self, action: Action) -> Effect {
@@ -234,17 +332,30 @@ impl App {
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
             Action::Help => self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help },
+            Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
             Action::Back => self.screen = Screen::Dashboard,
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
             Action::Suspend => return Effect::Suspend,
+            chosen => return self.choose(chosen),
         }
         Effect::Redraw
     }
 
     fn step(&mut self, by: isize) {
+        if self.screen == Screen::Columns {
+            return self.step_chooser(by);
+        }
         let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
         self.selection.step(rows, by);
+    }
+
+    /// Selects the row that is found, if one is.
+    fn select(&mut self, find: impl FnOnce(&[TableRow]) -> Option<usize>) {
+        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        if let Some(at) = find(rows) {
+            self.selection.select(rows, at);
+        }
     }
 
     /// A replay stands still; a live picture is held while samples go on being taken in.
@@ -253,7 +364,7 @@ impl App {
             return self.clock.toggle_pause().map_or(Effect::None, Effect::Playback);
         }
         if self.frozen.take().is_some() {
-            self.selection.follow(self.live.rows());
+            self.relist();
         } else if self.live.monitor().now().is_some() {
             self.frozen = Some(Box::new(self.live.clone()));
         }
@@ -264,7 +375,13 @@ impl App {
         let rows = self.picture().rows();
         let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
         let selected = self.selected().and_then(|at| rows.get(at));
-        let mut pids: Vec<u32> = visible.chain(selected).filter_map(TableRow::pid).collect();
+        let seen: Vec<&TableRow> = visible.chain(selected).collect();
+        let mut pids: Vec<u32> = seen.iter().filter_map(|row| row.pid()).collect();
+        pids.extend(seen.iter().filter_map(|row| self.picture().group(row)).flat_map(Group::pids).take(Self::MOST_ASKED));
+        // What the table is in order of is asked of all rows, since it decides which of them are seen.
+        if matches!(self.listing.sort.column, Column::Cpu | Column::Rss) {
+            pids.extend(rows.iter().filter_map(TableRow::pid).take(Self::MOST_ASKED));
+        }
         pids.sort_unstable();
         pids.dedup();
         let interest = Interest { pids, sm_percent: shown.sm_percent };
@@ -283,7 +400,12 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
     let redraw_if = |changed: bool| if changed { Effect::Redraw } else { Effect::None };
     match msg {
         Msg::Record(record) => app.take(&record),
-        Msg::Key(key) => keys::action(&key, app.screen, app.setup.mode).map_or(Effect::None, |action| app.act(action)),
+        Msg::Key(key) => app.key(&key),
+        Msg::Mouse(event) => app.mouse(event),
+        Msg::Note(text) => {
+            app.note = Some(text);
+            Effect::Redraw
+        }
         Msg::Resize(..) => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);

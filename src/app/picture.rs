@@ -1,9 +1,13 @@
-//! The monitor with what a frame needs of it in order: the rows of the table by size, letters, owners.
+//! The monitor with what a frame needs of it in order: all holders by size, the rows of the table, letters, owners.
 //!
 //! It is put in order once a record, so that a frame only looks up what it shows.
 
+use super::groups::{Group, GroupId, Grouping, fold};
+use super::listing::Listing;
 use super::owners::{Hue, Owner, Owners};
+use super::sort::Table;
 use super::tags::{Candidate, Tag, Tags};
+use super::tree::grow;
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
 use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
@@ -13,16 +17,25 @@ pub struct RowId {
     gpu: GpuId,
     key: Option<ProcessKey>,
     untracked: bool,
+    group: Option<GroupId>,
 }
 
 impl RowId {
     /// The same row; a start time that became known later makes no other process of it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
+        if self.group.is_some() || other.group.is_some() {
+            return self.group == other.group;
+        }
         let same_process = match (self.key, other.key) {
             (Some(a), Some(b)) => a.pid == b.pid && a.start_ticks.zip(b.start_ticks).is_none_or(|(a, b)| a == b),
             (a, b) => a == b,
         };
         same_process && self.gpu == other.gpu && self.untracked == other.untracked
+    }
+
+    /// The row of a group that this is the largest member of.
+    pub(super) fn of_group(&self, group: GroupId) -> Self {
+        Self { gpu: self.gpu.clone(), key: None, untracked: false, group: Some(group) }
     }
 }
 
@@ -45,6 +58,28 @@ pub enum Holder {
         /// How many.
         count: u32,
     },
+    /// Several processes in one row.
+    Group {
+        /// Position in [`Picture::groups`].
+        at: usize,
+    },
+}
+
+impl Holder {
+    /// Position in [`Monitor::processes`], where it is a process.
+    pub(super) const fn process(self) -> Option<usize> {
+        match self {
+            Self::Process { at, .. } => Some(at),
+            Self::Nobody | Self::Untracked { .. } | Self::Group { .. } => None,
+        }
+    }
+
+    pub(super) const fn hue(self) -> Hue {
+        match self {
+            Self::Process { hue, .. } => hue,
+            Self::Nobody | Self::Untracked { .. } | Self::Group { .. } => Hue::Unseen,
+        }
+    }
 }
 
 /// One row of the table.
@@ -58,6 +93,8 @@ pub struct TableRow {
     pub bytes: Option<Bytes>,
     /// What it stands for.
     pub holder: Holder,
+    /// How many rows it hangs below: those of an open group, or of the processes that started it.
+    pub depth: u16,
 }
 
 impl TableRow {
@@ -71,10 +108,17 @@ impl TableRow {
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     monitor: Monitor,
-    /// Largest first, unknown last.
-    rows: Vec<TableRow>,
-    /// Positions in `rows` of each GPU's own, in the same order.
+    /// Every holder: largest first, unknown last.
+    all: Vec<TableRow>,
+    /// Positions in `all` of each GPU's own, in the same order.
     by_gpu: Vec<Vec<usize>>,
+    /// The rows of the table, as they were asked for.
+    rows: Vec<TableRow>,
+    groups: Vec<Group>,
+    /// Positions of the GPUs that are looked at.
+    seen: Vec<usize>,
+    /// How many rows there would be if none were left out.
+    unfiltered: usize,
     owners: Owners,
     tags: Tags,
     by_process: bool,
@@ -93,22 +137,47 @@ impl Picture {
         &self.monitor
     }
 
-    /// The rows of the table, largest first, unknown last.
+    /// Every holder on every GPU, largest first, unknown last.
+    pub fn all(&self) -> &[TableRow] {
+        &self.all
+    }
+
+    /// The rows of the table, as they were asked for.
     pub fn rows(&self) -> &[TableRow] {
         &self.rows
     }
 
+    /// How many rows the table would have if none were left out.
+    pub const fn unfiltered(&self) -> usize {
+        self.unfiltered
+    }
+
+    /// The groups that the table has rows for.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The group behind a row.
+    pub fn group(&self, row: &TableRow) -> Option<&Group> {
+        match row.holder {
+            Holder::Group { at } => self.groups.get(at),
+            Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } => None,
+        }
+    }
+
+    /// Positions in [`Monitor::gpus`] of the GPUs that are looked at.
+    pub fn gpus_in_sight(&self) -> &[usize] {
+        &self.seen
+    }
+
     /// The rows of one GPU, largest first.
     pub fn rows_of(&self, gpu: usize) -> impl Iterator<Item = &TableRow> {
-        self.by_gpu.get(gpu).into_iter().flatten().filter_map(|at| self.rows.get(*at))
+        self.by_gpu.get(gpu).into_iter().flatten().filter_map(|at| self.all.get(*at))
     }
 
     /// The process behind a row.
     pub fn process(&self, row: &TableRow) -> Option<&ProcessRow> {
-        match row.holder {
-            Holder::Process { at, .. } => self.monitor.processes().get(at),
-            Holder::Nobody | Holder::Untracked { .. } => None,
-        }
+        row.holder.process().and_then(|at| self.monitor.processes().get(at))
     }
 
     /// Whether hues tell processes apart and not users, because all that is large belongs to one user.
@@ -119,6 +188,39 @@ impl Picture {
     /// Users by what they hold, the largest first.
     pub fn owners(&self) -> &[Owner] {
         self.owners.list()
+    }
+
+    /// Makes the table anew, after the holders or the choices have changed.
+    pub(super) fn list(&mut self, listing: &Listing) {
+        let monitor = &self.monitor;
+        self.seen = listing.gpus(monitor);
+        let in_sight: Vec<&TableRow> = self.all.iter().filter(|row| self.seen.contains(&row.gpu)).collect();
+        self.unfiltered = in_sight.len();
+        let mut rows: Vec<TableRow> = in_sight.into_iter().filter(|row| listing.keeps(row, monitor)).cloned().collect();
+        self.groups.clear();
+        if listing.grouping == Grouping::Process {
+            Table { monitor, groups: &[] }.sort(&mut rows, listing.sort);
+            self.rows = if listing.tree { grow(rows, monitor) } else { rows };
+            return;
+        }
+        let (groups, mut rows) = fold(rows, listing.grouping, monitor, &listing.open);
+        rows.extend(groups.iter().enumerate().filter_map(|(at, group)| group.row(at)));
+        Table { monitor, groups: &groups }.sort(&mut rows, listing.sort);
+        let table = Table { monitor, groups: &[] };
+        self.rows.clear();
+        for row in rows {
+            let opened = match row.holder {
+                Holder::Group { at } => groups.get(at).filter(|group| group.is_open),
+                Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } => None,
+            };
+            let mut members = opened.map_or_else(Vec::new, |group| group.members.clone());
+            table.sort(&mut members, listing.sort);
+            self.rows.push(row);
+            self.rows.extend(members.into_iter().map(|member| TableRow { depth: 1, ..member }));
+        }
+        // Folded rows leave no hole to be kept open for them.
+        self.unfiltered = self.rows.len();
+        self.groups = groups;
     }
 
     fn arrange(&mut self) {
@@ -142,7 +244,7 @@ impl Picture {
             .collect();
         let tags = self.tags.update(&candidates);
         self.by_process = has_one_user(known.iter().zip(&tags).filter(|(_, tag)| !tag.shared).map(|((at, _), _)| &processes[*at]));
-        self.rows.clear();
+        self.all.clear();
         for ((at, gpu), tag) in known.into_iter().zip(tags) {
             let row = &processes[at];
             let hue = match self.owners.hue(row.facts.user.as_ref()) {
@@ -150,22 +252,22 @@ impl Picture {
                 _ if self.by_process => tag.hue(),
                 hue => hue,
             };
-            let id = RowId { gpu: gpu.facts.id.clone(), key: Some(row.facts.key), untracked: false };
-            self.rows.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue } });
+            let id = RowId { gpu: gpu.facts.id.clone(), key: Some(row.facts.key), untracked: false, group: None };
+            self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue }, depth: 0 });
         }
         for (at, gpu) in gpus.iter().enumerate() {
-            let id = |untracked| RowId { gpu: gpu.facts.id.clone(), key: None, untracked };
+            let id = |untracked| RowId { gpu: gpu.facts.id.clone(), key: None, untracked, group: None };
             if let Some(bytes) = gpu.ledger.value().and_then(ownerless) {
-                self.rows.push(TableRow { id: id(false), gpu: at, bytes: Some(bytes), holder: Holder::Nobody });
+                self.all.push(TableRow { id: id(false), gpu: at, bytes: Some(bytes), holder: Holder::Nobody, depth: 0 });
             }
             if let Some(bytes) = gpu.untracked.share() {
                 let count = gpu.untracked.count;
-                self.rows.push(TableRow { id: id(true), gpu: at, bytes, holder: Holder::Untracked { count } });
+                self.all.push(TableRow { id: id(true), gpu: at, bytes, holder: Holder::Untracked { count }, depth: 0 });
             }
         }
-        self.rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.gpu, a.pid()).cmp(&(b.gpu, b.pid()))));
+        self.all.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.gpu, a.pid()).cmp(&(b.gpu, b.pid()))));
         self.by_gpu = vec![Vec::new(); gpus.len()];
-        for (at, row) in self.rows.iter().enumerate() {
+        for (at, row) in self.all.iter().enumerate() {
             self.by_gpu[row.gpu].push(at);
         }
     }

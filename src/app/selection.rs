@@ -26,7 +26,8 @@ impl Selection {
         self.select(rows, self.at.saturating_add_signed(by));
     }
 
-    fn select(&mut self, rows: &[TableRow], at: usize) {
+    /// The row at that place.
+    pub(super) fn select(&mut self, rows: &[TableRow], at: usize) {
         self.at = at.min(rows.len().saturating_sub(1));
         if let Some(row) = rows.get(self.at) {
             self.id = Some(row.id.clone());

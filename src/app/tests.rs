@@ -121,7 +121,7 @@ fn what_takes_the_place_of_a_row_that_is_gone_is_selected() {
 fn the_ends_and_pages_of_the_table() {
     let held: Vec<(u32, u64)> = (0..20).map(|pid| (pid, 1)).collect();
     let mut app = with(&held);
-    update(&mut app, Msg::Drawn(Shown { rows: 0..7, sm_percent: false }));
+    update(&mut app, Msg::Drawn(Shown { rows: 0..7, sm_percent: false, ..Shown::default() }));
     press(&mut app, KeyCode::PageDown);
     assert_eq!(app.selected(), Some(7));
     press(&mut app, KeyCode::End);
@@ -188,7 +188,7 @@ fn a_live_source_that_ends_is_an_alarm() {
 #[test]
 fn interest_is_told_once_for_each_change() {
     let mut app = with(&[(3, 30), (2, 20), (1, 10)]);
-    let drawn = |app: &mut App, rows: Range<usize>| update(app, Msg::Drawn(Shown { rows, sm_percent: true }));
+    let drawn = |app: &mut App, rows: Range<usize>| update(app, Msg::Drawn(Shown { rows, sm_percent: true, ..Shown::default() }));
     let told = Effect::Interest(Interest { pids: vec![2, 3], sm_percent: true });
     assert_eq!(drawn(&mut app, 0..2), told);
     assert_eq!(drawn(&mut app, 0..2), Effect::None);

@@ -1,5 +1,7 @@
 //! One file a subcommand: the only place that wires the layers together.
 
+mod clipboard;
+mod columns_file;
 mod dashboard;
 mod log;
 mod look;

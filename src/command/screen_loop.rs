@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crossterm::event;
 
+use super::columns_file;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
@@ -60,7 +61,8 @@ impl ScreenLoop {
     /// The terminal's.
     pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
         let theme = style.theme();
-        let screen = Screen::enter()?;
+        let screen = Screen::enter(!style.no_mouse)?;
+        let app = app.with_columns(columns_file::read());
         let mut this = Self { app, theme, screen, interest, playback };
         this.draw()?;
         Ok(this)
@@ -123,6 +125,7 @@ impl ScreenLoop {
                 self.update(Msg::Ended(error.to_string()))
             }
             Input::Terminal(event::Event::Key(key)) => self.update(Msg::Key(key)),
+            Input::Terminal(event::Event::Mouse(mouse)) => self.update(Msg::Mouse(mouse)),
             Input::Terminal(event::Event::Resize(width, height)) => self.update(Msg::Resize(width, height)),
             Input::Terminal(_) => Ok(Next::Go { draw: false }),
             Input::Signal(Signal::End(number)) => {
@@ -163,6 +166,16 @@ impl ScreenLoop {
             Effect::Interest(seen) => {
                 self.interest.set(&seen.pids, seen.sm_percent);
                 false
+            }
+            Effect::Copy(text) => {
+                self.screen.copy(&text)?;
+                true
+            }
+            Effect::SaveColumns(text) => {
+                if let Err(error) = columns_file::write(&text) {
+                    return self.update(Msg::Note(format!("the columns are chosen for this time only: {error}")));
+                }
+                true
             }
         };
         Ok(Next::Go { draw })

@@ -5,6 +5,7 @@ use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -13,10 +14,18 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 
-use super::signals;
+use super::{clipboard, signals};
 
 /// Whether the screen is ours now. Whoever turns it off restores the terminal; nobody else does.
 static OURS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the mouse is reported now. Whoever restores the terminal turns that off, too.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// Clicks and the wheel, in the form that has no limit of columns. Not the pointer's every move, which crossterm's own
+/// command asks for: each would wake this program.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// A whole frame of the largest screen fits, so that a frame is one write.
 const FRAME_BYTES: usize = 256 * 1024;
@@ -24,19 +33,28 @@ const FRAME_BYTES: usize = 256 * 1024;
 /// The screen. Dropping it restores the terminal.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    mouse: bool,
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Takes the terminal over, and its mouse where that is wanted.
     ///
     /// # Errors
     /// The system's, when there is no terminal to take.
-    pub(super) fn enter() -> io::Result<Self> {
+    pub(super) fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
-        take_over()?;
+        take_over(mouse)?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
         let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
-        Ok(Self { terminal })
+        Ok(Self { terminal, mouse })
+    }
+
+    /// Asks the terminal to take a text into its clipboard.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
+        clipboard::copy(self.terminal.backend_mut(), text)
     }
 
     /// Draws one frame: only the cells that changed, in one write, and at once where the terminal can.
@@ -71,7 +89,7 @@ impl Screen {
         }
         restore();
         signals::stop_job()?;
-        take_over()?;
+        take_over(self.mouse)?;
         self.forget()
     }
 }
@@ -82,10 +100,12 @@ impl Drop for Screen {
     }
 }
 
-fn take_over() -> io::Result<()> {
+fn take_over(mouse: bool) -> io::Result<()> {
     enable_raw_mode()?;
     OURS.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, cursor::Hide).inspect_err(|_| restore())
+    MOUSE.store(mouse, Ordering::SeqCst);
+    let mouse = if mouse { MOUSE_ON } else { "" };
+    execute!(io::stdout(), EnterAlternateScreen, cursor::Hide, Print(mouse)).inspect_err(|_| restore())
 }
 
 /// Gives the terminal back, if it is ours. Safe to call from anywhere and as often as one likes.
@@ -95,7 +115,8 @@ pub(super) fn restore() {
     }
     let mut out = io::stdout();
     // Nothing can be done about a terminal that is gone.
-    let _ = execute!(out, cursor::Show, LeaveAlternateScreen);
+    let mouse = if MOUSE.swap(false, Ordering::SeqCst) { MOUSE_OFF } else { "" };
+    let _ = execute!(out, Print(mouse), cursor::Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
     let _ = out.flush();
 }

@@ -97,6 +97,8 @@ pub struct ProcessFacts {
     pub rank: Option<Rank>,
     /// When it started.
     pub started: Option<Moment>,
+    /// The PID of the process that started it, as it was at first sight.
+    pub parent: Option<u32>,
 }
 
 impl ProcessFacts {
@@ -114,6 +116,7 @@ impl ProcessFacts {
             job: None,
             rank: None,
             started: None,
+            parent: None,
         }
     }
 }

@@ -6,21 +6,31 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, width_of};
 use super::slices::{Look, Slice, slices};
 use super::theme::{Role, Theme};
-use crate::app::{Hue, Picture};
+use crate::app::{Hue, Picture, Spot, Target};
 
 /// What hatches memory without an owner.
 const HATCH: char = '╱';
 /// The driver's reserve.
 const RESERVE: char = '▒';
 
-/// Draws the bar into the first row of `area`. Gives the full labels of the slices that show their letter alone.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, gpu: usize, say_free: bool, theme: &Theme) -> Vec<String> {
+/// What was drawn.
+#[derive(Default)]
+pub(super) struct Bar {
+    /// The full labels of the slices that show their letter alone.
+    pub(super) unnamed: Vec<String>,
+    /// Where the holders' slices are.
+    pub(super) spots: Vec<Spot>,
+}
+
+/// Draws the bar into the first row of `area`.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, gpu: usize, say_free: bool, theme: &Theme) -> Bar {
     let ends = theme.style(Role::Label);
     let cells = area.width.saturating_sub(2);
     let memory = picture.monitor().gpus().get(gpu).and_then(|row| row.memory.get());
     let mut pen = Pen::new(buffer, area);
     pen.glyph('▕', ends);
-    let mut unnamed = Vec::new();
+    let mut drawn = Bar::default();
+    let mut x = area.x.saturating_add(1);
     if let Some(memory) = memory {
         for slice in slices(picture, gpu, &memory, cells) {
             let named = match slice.look {
@@ -36,14 +46,17 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, gpu: usiz
                 }
             };
             if !named && slice.cells > 0 {
-                unnamed.extend(slice.labels.into_iter().next());
+                drawn.unnamed.extend(slice.labels.into_iter().next());
             }
+            let end = x.saturating_add(slice.cells);
+            drawn.spots.extend(slice.id.map(|id| Spot { x: x..end, y: area.y..area.y.saturating_add(1), target: Target::Slice(id) }));
+            x = end;
         }
     } else {
         pen.skip(cells);
     }
     pen.glyph('▏', ends);
-    unnamed
+    drawn
 }
 
 /// The figure stands at the right end, where the eye ends up.

@@ -1,23 +1,6 @@
 //! Which columns the table has in so many cells: what is given up first is written here and nowhere else.
 
-/// A column of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    Gpu,
-    Pid,
-    User,
-    Kind,
-    Vram,
-    Peak,
-    Trend,
-    History,
-    Sm,
-    Cpu,
-    Rss,
-    Time,
-    Job,
-    What,
-}
+use crate::app::{Column, Columns, Wish};
 
 /// What the rows have: widths come from the data and not from a constant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,23 +25,27 @@ pub(super) const fn mark_width(width: u16) -> u16 {
     if width < 60 { 3 } else { 4 }
 }
 
-/// In the order in which they are given up. Free, VRAM, user and trend never are.
+/// In the order in which they are given up. Free, VRAM, user and trend never are, nor is what is always wanted.
 const GIVEN_UP: [Column; 9] =
     [Column::Job, Column::Kind, Column::Rss, Column::Cpu, Column::Time, Column::Sm, Column::Peak, Column::History, Column::Pid];
 
 /// The columns for a table of that width, from left to right.
-pub(super) fn columns(width: u16, needs: &Needs) -> Vec<Placed> {
-    use Column::{Cpu, Gpu, History, Job, Kind, Peak, Pid, Rss, Sm, Time, Trend, User, Vram, What};
+pub(super) fn columns(width: u16, needs: &Needs, wished: &Columns) -> Vec<Placed> {
+    use Column::{Gpu, History, Job, Kind, What};
     let roomy = width >= 150;
-    let all = [Gpu, Pid, User, Kind, Vram, Peak, Trend, History, Sm, Cpu, Rss, Time, Job, What];
-    let mut chosen: Vec<Column> = all
+    let by_itself = |column: Column| match column {
+        Gpu => needs.gpus > 1,
+        Kind => roomy,
+        Job => roomy && needs.has_jobs,
+        History => width >= 60,
+        _ => true,
+    };
+    let mut chosen: Vec<Column> = Column::ALL
         .into_iter()
-        .filter(|column| match column {
-            Gpu => needs.gpus > 1,
-            Kind => roomy,
-            Job => roomy && needs.has_jobs,
-            History => width >= 60,
-            _ => true,
+        .filter(|column| match wished.wish(*column) {
+            Wish::Room => by_itself(*column),
+            Wish::Always => true,
+            Wish::Never => false,
         })
         .collect();
     let gap = if width < 60 { 1 } else { 2 };
@@ -69,7 +56,7 @@ pub(super) fn columns(width: u16, needs: &Needs) -> Vec<Placed> {
         if taken(&chosen) + what <= width {
             break;
         }
-        chosen.retain(|kept| *kept != column);
+        chosen.retain(|kept| *kept != column || wished.wish(*kept) == Wish::Always);
     }
     let mut x = mark_width(width);
     let mut placed = Vec::with_capacity(chosen.len());
@@ -78,7 +65,7 @@ pub(super) fn columns(width: u16, needs: &Needs) -> Vec<Placed> {
         placed.push(Placed { column, x, width: cells });
         x = x.saturating_add(cells + gap);
     }
-    placed.retain(|column| column.x < width && column.width > 0);
+    placed.retain(|column| column.x.saturating_add(column.width) <= width && column.width > 0);
     placed
 }
 
@@ -130,7 +117,7 @@ mod tests {
     const NEEDS: Needs = Needs { gpus: 2, gpu: 1, pid: 6, user: 5, has_jobs: true };
 
     fn shown(width: u16, needs: &Needs) -> Vec<Column> {
-        columns(width, needs).into_iter().map(|placed| placed.column).collect()
+        columns(width, needs, &Columns::default()).into_iter().map(|placed| placed.column).collect()
     }
 
     #[test]
@@ -153,11 +140,24 @@ mod tests {
         assert_eq!(shown(80, &needs), [Pid, User, Vram, Peak, Trend, History, Sm, What]);
     }
 
+    #[test]
+    fn wishes_are_granted() {
+        let wished = Columns::from_text("type = \"always\"\nrss = \"always\"\nuser = \"never\"\n");
+        let at = |width| columns(width, &NEEDS, &wished).into_iter().map(|placed| placed.column).collect::<Vec<_>>();
+        for width in [80, 120, 200] {
+            assert!(at(width).contains(&Column::Kind) && at(width).contains(&Column::Rss) && !at(width).contains(&Column::User), "{width}");
+        }
+        // All of them at once are more than 40 cells have: what does not fit is left out, whole.
+        let all: String = Column::ALL.iter().map(|column| format!("{} = \"always\"\n", column.name())).collect();
+        let placed = columns(40, &NEEDS, &Columns::from_text(&all));
+        assert!(placed.iter().all(|placed| placed.x + placed.width <= 40));
+    }
+
     proptest! {
         #[test]
         fn they_never_overlap_and_the_main_ones_stay(width in 28..300_u16, gpus in 1..17_usize, gpu in 1..5_u16, pid in 1..8_u16, user in 0..33_u16) {
             let needs = Needs { gpus, gpu, pid, user, has_jobs: true };
-            let placed = columns(width, &needs);
+            let placed = columns(width, &needs, &Columns::default());
             for pair in placed.windows(2) {
                 prop_assert!(pair[0].x + pair[0].width < pair[1].x);
             }

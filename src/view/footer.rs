@@ -1,27 +1,64 @@
-//! The key line, from the one table of keys.
+//! The last line: what is asked of the table and what is said in passing, then the keys, from the one table of them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
-use crate::app::App;
-use crate::app::keys::{Action, BINDINGS};
+use crate::app::keys::{Action, BINDINGS, Place};
+use crate::app::{App, Grouping, Screen};
 
 /// Draws the keys that work here, as many as fit; the last two, help and quit, always do.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let (mode, screen) = (app.setup().mode, app.screen());
+    let mut pen = Pen::new(buffer, area);
+    if screen == Screen::Filter {
+        pen.put("/", theme.style(Role::Figure)).put(app.listing().typed(), theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
+        let (rows, of) = (app.picture().rows().len(), app.picture().unfiltered());
+        pen.put(&format!("{rows} of {of} rows"), theme.style(Role::Label)).skip(3);
+    } else if let Some(note) = app.note() {
+        pen.put(note, theme.style(Role::Held)).skip(3);
+    } else if screen == Screen::Dashboard {
+        let asked = asked(app);
+        if !asked.is_empty() {
+            pen.put(&asked.join(" · "), theme.style(Role::Held)).put("  Esc", theme.style(Role::Text)).put(" all", theme.style(Role::Label)).skip(3);
+        }
+    }
+    let room = pen.room();
     let notices = app.notice().is_some_and(|notice| notice.of > 1);
     let shown = BINDINGS.iter().filter(|binding| binding.works_on(screen, mode));
     // There is nothing to walk through with one notice or none.
     let shown = shown.filter(|binding| binding.action != Action::NextNotice || notices);
+    // Nor is there a GPU to choose where there is one.
+    let many = app.picture().monitor().gpus().len() > 1;
+    let shown = shown.filter(|binding| many || !matches!(binding.action, Action::Focus(_)));
+    // While a text is typed, letters are letters.
+    let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
     let mut items: Vec<(&str, &str)> = shown.filter_map(|binding| binding.line).collect();
     let width = |items: &[(&str, &str)]| items.iter().map(|(keys, word)| width_of(keys) + width_of(word) + 3).sum::<u16>().saturating_sub(2);
-    while width(&items) > area.width && items.len() > 2 {
+    while width(&items) > room && items.len() > 2 {
         items.remove(items.len() - 3);
     }
-    let mut pen = Pen::new(buffer, area);
     for (keys, word) in items {
         pen.put(keys, theme.style(Role::Text)).put(" ", theme.style(Role::Label)).put(word, theme.style(Role::Label)).skip(2);
     }
+}
+
+/// What is asked of the table, where it is not all there is, largest first.
+fn asked(app: &App) -> Vec<String> {
+    let (picture, listing) = (app.picture(), app.listing());
+    let mut asked = Vec::new();
+    if let Some(gpu) = listing.focus().and_then(|id| picture.monitor().gpus().iter().find(|row| row.facts.id == *id)) {
+        asked.push(format!("GPU {} alone", gpu.label));
+    }
+    if !listing.typed().trim().is_empty() {
+        asked.push(format!("/{}", listing.typed().trim()));
+    }
+    if listing.is_mine() {
+        asked.push("only mine".to_owned());
+    }
+    if listing.leaves_out() && listing.grouping() == Grouping::Process {
+        asked.push(format!("{} of {} rows", picture.rows().len(), picture.unfiltered()));
+    }
+    asked
 }

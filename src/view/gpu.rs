@@ -13,17 +13,17 @@ use super::past::{Past, axis_label, total_of};
 use super::pen::{Pen, put_right, width_of_spans};
 use super::telemetry;
 use super::theme::{Role, Theme};
-use crate::app::App;
+use crate::app::{App, Spot, Target};
 use crate::insight::Severity;
 use crate::model::{Bytes, GpuState, Reading};
 use crate::monitor::{GpuRow, Peak};
 
-/// Draws the block of one device.
-pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &App, gpu: usize, past: &Past, theme: &Theme) {
+/// Draws the block of one device. Says what can be clicked.
+pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &App, gpu: usize, past: &Past, theme: &Theme) -> Vec<Spot> {
     let picture = app.picture();
-    let Some(row) = picture.monitor().gpus().get(gpu) else { return };
+    let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
     draw_line(buffer, block.line, app, row, theme);
-    bar::draw(buffer, block.bar, picture, gpu, true, theme);
+    let mut spots = bar::draw(buffer, block.bar, picture, gpu, true, theme).spots;
     if block.history.height > 0 {
         draw_history(buffer, block.history, app, row, (past, past.scale(gpu)), theme);
     }
@@ -32,6 +32,9 @@ pub(super) fn draw(buffer: &mut Buffer, block: &Block, place: Telemetry, app: &A
         Telemetry::Below => telemetry::draw_line(buffer, block.telemetry, row, past, theme),
         Telemetry::Nowhere => {}
     }
+    let all = block.line.union(block.bar).union(if block.history.is_empty() { block.bar } else { block.history });
+    spots.push(Spot { x: all.left()..all.right(), y: all.top()..all.bottom(), target: Target::Gpu(gpu) });
+    spots
 }
 
 /// What is free comes first and is the brightest thing on its line.
@@ -123,7 +126,7 @@ pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<(String,
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past, scale): (&Past, Scale), theme: &Theme) {
     let monitor = app.picture().monitor();
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
-    let (column_ms, columns) = past.columns(&row.history.seconds, cells);
+    let (column_ms, columns) = past.columns(past.of_gpu(&row.history), cells);
     let name = tall_peak(row).map(|peak| peak_at(peak, app));
     let mark = tall_peak(row).zip(monitor.now()).zip(name.as_deref());
     let mark = mark.map(|((peak, (now, _)), name)| {
@@ -131,6 +134,14 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past,
         (past.now_ms.saturating_sub(now.since(peak.at)), kib, name)
     });
     let labels = (axis_label(scale.top), axis_label(scale.base));
-    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark }
-        .draw(buffer, area, theme);
+    Graph {
+        columns: &columns,
+        column_ms,
+        now_ms: past.now_ms,
+        scale,
+        labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }),
+        mark,
+        moments: &past.marks,
+    }
+    .draw(buffer, area, theme);
 }

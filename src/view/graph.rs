@@ -47,6 +47,8 @@ pub(super) struct Graph<'a> {
     pub(super) labels: (&'a str, &'a str),
     /// A point that is named where it stands: its time, its value, and the name.
     pub(super) mark: Option<(u64, u32, &'a str)>,
+    /// Moments that are marked by a line, on the clock of the columns.
+    pub(super) moments: &'a [u64],
 }
 
 impl Graph<'_> {
@@ -75,7 +77,9 @@ impl Graph<'_> {
         let plot = Rect { x: area.x + indent + 1, y: area.y, width: area.width.saturating_sub(indent + 1), height: rows };
         draw_columns(buffer, plot, self.columns, self.scale, theme);
         self.draw_mark(buffer, plot, theme);
-        self.draw_foot(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, indent, theme);
+        let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
+        self.draw_foot(buffer, foot, indent, theme);
+        self.draw_moments(buffer, plot, foot.y, theme);
     }
 
     /// Minutes before now, each under its column; those without room are left out.
@@ -86,7 +90,8 @@ impl Graph<'_> {
         let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
         let minutes = u64::from(columns) * self.column_ms / 60_000;
         let start = line.x + indent + 1;
-        let first = format!("−{minutes} min");
+        let hours = minutes > 60;
+        let first = if hours { format!("−{} h", minutes / 60) } else { format!("−{minutes} min") };
         let end = start + columns;
         if width_of(&first) + 5 > columns {
             return;
@@ -96,10 +101,16 @@ impl Graph<'_> {
         };
         at(start, &first);
         at(end - 3, "now");
-        let step = if minutes > 5 { 5 } else { 1 };
+        let step = match minutes {
+            0..=5 => 1,
+            6..=15 => 5,
+            16..=60 => 15,
+            61..=360 => 60,
+            _ => 360,
+        };
         let mut taken = start + width_of(&first) + 2;
         for minute in (1..minutes).rev().filter(|minute| minute % step == 0) {
-            let text = format!("−{minute}");
+            let text = format!("−{}", if hours { minute / 60 } else { minute });
             let back = u16::try_from(minute * 60_000 / self.column_ms.max(1)).unwrap_or(u16::MAX);
             let x = end.saturating_sub(back);
             if x >= taken && x + width_of(&text) + 2 < end - 3 {
@@ -109,13 +120,34 @@ impl Graph<'_> {
         }
     }
 
-    /// Writes the name of a point beside its tower, where nothing else stands.
-    fn draw_mark(&self, buffer: &mut Buffer, plot: Rect, theme: &Theme) {
-        let Some((at_ms, value, name)) = self.mark else { return };
+    /// The column of a moment, from the left, while it is in sight.
+    fn column_of(&self, at_ms: u64) -> Option<u16> {
         let number = |ms: u64| ms / self.column_ms.max(1);
         let back = u16::try_from(number(self.now_ms).saturating_sub(number(at_ms))).unwrap_or(u16::MAX);
         let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
-        let Some(column) = columns.checked_sub(back.saturating_add(1)) else { return };
+        columns.checked_sub(back.saturating_add(1))
+    }
+
+    /// A line down to each marked moment, where nothing else stands, and its foot on the axis.
+    fn draw_moments(&self, buffer: &mut Buffer, plot: Rect, foot: u16, theme: &Theme) {
+        let style = theme.style(Role::Text);
+        for column in self.moments.iter().filter_map(|at_ms| self.column_of(*at_ms)) {
+            let x = plot.x + column;
+            for y in plot.top()..plot.bottom() {
+                if let Some(cell) = buffer.cell_mut((x, y)).filter(|cell| cell.symbol() == " ") {
+                    cell.set_char('│').set_style(theme.style(Role::Label));
+                }
+            }
+            if let Some(cell) = buffer.cell_mut((x, foot)) {
+                cell.set_char('▴').set_style(style);
+            }
+        }
+    }
+
+    /// Writes the name of a point beside its tower, where nothing else stands.
+    fn draw_mark(&self, buffer: &mut Buffer, plot: Rect, theme: &Theme) {
+        let Some((at_ms, value, name)) = self.mark else { return };
+        let Some(column) = self.column_of(at_ms) else { return };
         let level = self.scale.eighths(value, plot.height).max(1);
         let storey = (level - 1) / 8;
         // A name for one of many equals would say that it is alone.

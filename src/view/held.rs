@@ -50,7 +50,7 @@ struct Term {
 
 /// What is there beside the processes; terms that are zero by nature are not written.
 fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
-    let untracked = picture.rows().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. }));
+    let untracked = picture.all().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. }));
     let untracked: Bytes = untracked.filter_map(|row| row.bytes).sum();
     let known = |bytes: Bytes| (bytes > Bytes::ZERO).then(|| bytes.to_string());
     let terms = [

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::bar;
+use super::bar::{self, Bar};
 use super::figures::{Change, UNKNOWN};
 use super::gpu::{absence, peak_at, tall_peak};
 use super::graph::{Scale, draw_columns};
@@ -12,7 +12,7 @@ use super::past::{Past, axis_label, total_of};
 use super::pen::{Pen, width_of};
 use super::telemetry;
 use super::theme::{Role, Theme};
-use crate::app::App;
+use crate::app::{App, Spot, Target};
 use crate::model::DeviceMemory;
 use crate::monitor::GpuRow;
 
@@ -52,20 +52,25 @@ impl Columns {
     }
 }
 
-/// Draws the rows, and the names of their columns.
-pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: &Past, theme: &Theme) {
+/// Draws the rows, and the names of their columns. Says what can be clicked.
+pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: &Past, theme: &Theme) -> Vec<Spot> {
     let gpus = app.picture().monitor().gpus();
     let label = gpus.iter().map(|row| row.label.len()).max().unwrap_or(1);
     let columns = Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX));
     if let Some(head) = list.head {
         draw_head(buffer, head, &columns, app, past, theme);
     }
-    for n in 0..list.count {
-        draw_row(buffer, list.row(n), list.first + n, &columns, app, past, theme);
+    let mut spots = Vec::new();
+    let in_sight = app.picture().gpus_in_sight().iter().skip(list.first).take(list.count);
+    for (n, gpu) in in_sight.enumerate() {
+        let row = list.row(n);
+        spots.extend(draw_row(buffer, row, *gpu, &columns, app, past, theme));
+        spots.push(Spot { x: row.left()..row.right(), y: row.top()..row.bottom(), target: Target::Gpu(*gpu) });
     }
     if let Some(more) = list.more {
         draw_more(buffer, more, list, gpus, theme);
     }
+    spots
 }
 
 fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past: &Past, theme: &Theme) {
@@ -75,7 +80,7 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
     pen.left("WHO HOLDS IT", columns.bar, label).right("USED", columns.used, label).right("%", columns.percent, label).skip(1);
     if columns.history > 0 {
         pen.skip(1);
-        let mut title = format!("LAST {} MIN", past.minutes);
+        let mut title = format!("LAST {}", past.span());
         let gpus = app.picture().monitor().gpus().iter().enumerate();
         let mut scales = gpus.filter(|(_, row)| row.memory.is_value()).map(|(gpu, _)| past.scale(gpu));
         if let Some(scale) = scales.next().filter(|first| columns.history >= 30 && scales.all(|scale| scale == *first)) {
@@ -87,9 +92,9 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
     pen.right("°C", columns.degrees, label).right("POWER", columns.power, label);
 }
 
-fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app: &App, past: &Past, theme: &Theme) {
+fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app: &App, past: &Past, theme: &Theme) -> Vec<Spot> {
     let picture = app.picture();
-    let Some(row) = picture.monitor().gpus().get(gpu) else { return };
+    let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
     let memory = row.memory.value();
     let narrow = area.width < 60;
@@ -126,23 +131,24 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     let utilization = format!("{} %", telemetry::utilization(row));
     pen.right(&utilization, columns.util, label).right(&telemetry::degrees(row), columns.degrees, label);
     pen.right(&format!("{} W", telemetry::watts_of_limit(row)), columns.power, label);
-    let unnamed = draw_bar(buffer, bar_at, app, gpu, row, theme);
+    let bar = draw_bar(buffer, bar_at, app, gpu, row, theme);
     if columns.history > 0 {
         draw_history(buffer, history_at, row, past.scale(gpu), past, theme);
     }
     if area.height > 1 {
         let below = Rect { y: area.y + 1, height: 1, x: bar_at.x + 1, width: bar_at.width.saturating_sub(1) };
-        draw_below(buffer, below, app, row, &unnamed, theme);
+        draw_below(buffer, below, app, row, &bar.unnamed, theme);
     }
+    bar.spots
 }
 
-fn draw_bar(buffer: &mut Buffer, area: Rect, app: &App, gpu: usize, row: &GpuRow, theme: &Theme) -> Vec<String> {
-    let unnamed = bar::draw(buffer, area, app.picture(), gpu, false, theme);
+fn draw_bar(buffer: &mut Buffer, area: Rect, app: &App, gpu: usize, row: &GpuRow, theme: &Theme) -> Bar {
+    let drawn = bar::draw(buffer, area, app.picture(), gpu, false, theme);
     if let Some((words, style)) = absence(app, row, theme) {
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
         Pen::new(buffer, inside).put(words.trim_start_matches("— GiB free   "), style);
     }
-    unnamed
+    drawn
 }
 
 fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, past: &Past, theme: &Theme) {
@@ -152,7 +158,7 @@ fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, pas
         Pen::new(buffer, line).glyph('▕', ends).skip(area.width.saturating_sub(2)).glyph('▏', ends);
     }
     let cells = area.width.saturating_sub(2);
-    let columns = past.columns(&row.history.seconds, cells).1;
+    let columns = past.columns(past.of_gpu(&row.history), cells).1;
     let shown = u16::try_from(columns.len()).unwrap_or(cells);
     let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
     draw_columns(buffer, plot, &columns, scale, theme);

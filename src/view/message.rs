@@ -19,6 +19,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
 }
 
+/// Whether there are rows, all of them left out.
+fn picture_is_filtered(app: &App) -> bool {
+    app.listing().leaves_out() && app.picture().unfiltered() > 0
+}
+
 fn words(app: &App) -> (String, String) {
     let monitor = app.picture().monitor();
     let source = &app.setup().source;
@@ -38,6 +43,9 @@ fn words(app: &App) -> (String, String) {
     }
     if monitor.gpus().iter().all(|row| !row.list.is_value()) {
         return ("nobody can be named: the process lists cannot be read".to_owned(), String::new());
+    }
+    if picture_is_filtered(app) {
+        return ("no row has what is asked for".to_owned(), "Esc shows all again".to_owned());
     }
     ("no process holds GPU memory".to_owned(), String::new())
 }

@@ -4,6 +4,7 @@
 
 mod ascii;
 mod bar;
+mod chooser;
 mod columns;
 mod figures;
 mod footer;
@@ -17,6 +18,7 @@ mod list;
 mod message;
 mod past;
 mod pen;
+mod rows;
 mod selected;
 mod slices;
 mod table;
@@ -38,9 +40,15 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let area = frame.area();
     let buffer = frame.buffer_mut();
     let shown = match app.screen() {
-        Screen::Dashboard => dashboard(buffer, area, app, theme),
+        Screen::Dashboard | Screen::Filter => dashboard(buffer, area, app, theme),
+        Screen::Columns => {
+            let inside = page(buffer, area, app, theme);
+            chooser::draw(buffer, inside, app, theme);
+            Shown { columns: app.columns_in_sight().to_vec(), ..Shown::default() }
+        }
         Screen::Help => {
-            help(buffer, area, app, theme);
+            let inside = page(buffer, area, app, theme);
+            help::draw(buffer, inside, app, theme);
             Shown::default()
         }
     };
@@ -53,21 +61,26 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
 fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown {
     let picture = app.picture();
     let gpus = picture.monitor().gpus();
-    let focus = app.selected().and_then(|at| picture.rows().get(at)).map_or(0, |row| row.gpu);
-    let regions = regions(area, &Shape { gpus: gpus.len(), focus, rows: picture.rows().len() });
+    let in_sight = picture.gpus_in_sight();
+    let selected = app.selected().and_then(|at| picture.rows().get(at));
+    let focus = selected.and_then(|row| in_sight.iter().position(|gpu| *gpu == row.gpu)).unwrap_or(0);
+    // What a filter leaves out keeps its room: nothing jumps while it is typed.
+    let rows = picture.rows().len().max(if app.listing().leaves_out() { picture.unfiltered() } else { 0 });
+    let regions = regions(area, &Shape { gpus: in_sight.len(), focus, rows });
     frame_of(buffer, &regions, app, theme);
     if gpus.is_empty() {
         message::draw(buffer, regions.table, app, theme);
         return Shown::default();
     }
-    let past = Past::of(picture.monitor());
+    let past = Past::of(picture.monitor(), app.window());
+    let mut spots = Vec::new();
     match &regions.gpus {
         Gpus::Blocks(blocks) => {
-            for gpu in 0..gpus.len() {
-                gpu::draw(buffer, &blocks.block(gpu), blocks.telemetry, app, gpu, &past, theme);
+            for (place, gpu) in in_sight.iter().enumerate() {
+                spots.extend(gpu::draw(buffer, &blocks.block(place), blocks.telemetry, app, *gpu, &past, theme));
             }
         }
-        Gpus::List(list) => list::draw(buffer, list, app, &past, theme),
+        Gpus::List(list) => spots.extend(list::draw(buffer, list, app, &past, theme)),
     }
     if let Some(area) = regions.held {
         held::draw(buffer, area, picture, theme);
@@ -75,7 +88,8 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     if picture.rows().is_empty() {
         message::draw(buffer, regions.table, app, theme);
     }
-    let shown = table::draw(buffer, regions.table, app, &past, theme);
+    let mut shown = table::draw(buffer, regions.table, app, &past, theme);
+    shown.spots.append(&mut spots);
     if let Some(area) = regions.selected {
         selected::draw(buffer, area, app, &past, theme);
     }
@@ -96,11 +110,11 @@ fn frame_of(buffer: &mut Buffer, regions: &Regions, app: &App, theme: &Theme) {
     }
 }
 
-fn help(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+/// The frame of a screen that takes the dashboard's place, and the room inside.
+fn page(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Rect {
     let regions = regions(area, &Shape::default());
     frame_of(buffer, &regions, app, theme);
     let top = regions.notice.unwrap_or(regions.header).bottom() + u16::from(regions.notice.is_some());
     let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
-    let inside = Rect { y: top, height: bottom.saturating_sub(top), ..regions.header };
-    help::draw(buffer, inside, app, theme);
+    Rect { y: top, height: bottom.saturating_sub(top), ..regions.header }
 }

@@ -1,12 +1,10 @@
 //! How far back the pictures reach, and on which scale: one for the whole screen, so that they can be compared.
 
 use super::graph::Scale;
-use crate::history::{Column, GpuHistory, Slot, Tier};
+use crate::app::Window;
+use crate::history::{Column, GpuHistory, MemorySlot, ProcessHistory, RangeSlot, Slot, Tier};
 use crate::model::Bytes;
 use crate::monitor::{GpuRow, Monitor};
-
-/// The spans that pictures have: the shortest that holds everything, at most the last one.
-const SPANS_MIN: [u64; 3] = [2, 5, 15];
 
 /// The time that all histories of one frame cover, and the scale of each device.
 #[derive(Clone, Debug)]
@@ -15,18 +13,39 @@ pub(super) struct Past {
     pub(super) now_ms: u64,
     /// Length in minutes.
     pub(super) minutes: u64,
+    /// Whether no base is moved up.
+    pub(super) from_zero: bool,
+    /// Marked moments, on the same clock.
+    pub(super) marks: Vec<u64>,
     scales: Vec<Scale>,
 }
 
 impl Past {
-    /// What is covered: as long as there is a past, and 15 minutes at most.
-    pub(super) fn of(monitor: &Monitor) -> Self {
+    /// What is covered, as it was chosen.
+    pub(super) fn of(monitor: &Monitor, window: &Window) -> Self {
         let now_ms = monitor.now().map_or(0, |(_, now)| now.saturating_sub(1));
-        let firsts = monitor.gpus().iter().filter_map(|row| row.history.seconds.slots().next());
-        let age_ms = firsts.map(|(at, _)| now_ms.saturating_sub(at)).max().unwrap_or(0);
-        let minutes = SPANS_MIN.into_iter().find(|minutes| age_ms <= minutes * 60_000).unwrap_or(SPANS_MIN[SPANS_MIN.len() - 1]);
-        let from_ms = now_ms.saturating_sub(minutes * 60_000);
-        Self { now_ms, minutes, scales: scales(monitor.gpus(), from_ms) }
+        let minutes = window.minutes(monitor);
+        let from_ms = (!window.is_from_zero()).then(|| now_ms.saturating_sub(minutes * 60_000));
+        Self { now_ms, minutes, from_zero: window.is_from_zero(), marks: window.marks().to_vec(), scales: scales(monitor.gpus(), from_ms, minutes) }
+    }
+
+    /// `15 MIN`, `6 H`
+    pub(super) fn span(&self) -> String {
+        if self.minutes < 60 { format!("{} MIN", self.minutes) } else { format!("{} H", self.minutes / 60) }
+    }
+
+    /// The ring of a device that reaches back so far.
+    pub(super) fn of_gpu<'a>(&self, history: &'a GpuHistory) -> &'a Tier<MemorySlot> {
+        tier(history, self.minutes)
+    }
+
+    /// The ring of a process that reaches back so far: two minutes by the second, an hour by 15 seconds, a day by 5 minutes.
+    pub(super) fn of_process<'a>(&self, history: &'a ProcessHistory) -> &'a Tier<RangeSlot> {
+        match self.minutes {
+            0..=2 => &history.seconds,
+            3..=60 => &history.hour,
+            _ => &history.day,
+        }
     }
 
     /// The scale of one device's memory in KiB.
@@ -47,9 +66,10 @@ impl Past {
 }
 
 /// Devices of one size share their scale, so that their bases move together.
-fn scales(gpus: &[GpuRow], from_ms: u64) -> Vec<Scale> {
+fn scales(gpus: &[GpuRow], from_ms: Option<u64>, minutes: u64) -> Vec<Scale> {
     let unit = u32::try_from(Bytes::GIB / Bytes::KIB).unwrap_or(u32::MAX);
-    let cards: Vec<(u32, Option<u32>)> = gpus.iter().map(|row| (kib_of(row), lowest(row, from_ms))).collect();
+    let cards: Vec<(u32, Option<u32>)> =
+        gpus.iter().map(|row| (kib_of(row), from_ms.map_or(Some(0), |from_ms| lowest(row, from_ms, minutes)))).collect();
     let scale = |(total, _): &(u32, Option<u32>)| {
         let lowest = cards.iter().filter(|(peer, _)| peer == total).filter_map(|(_, lowest)| *lowest).min();
         Scale { base: base(lowest.unwrap_or(0), *total, unit), top: *total }
@@ -67,8 +87,12 @@ fn kib_of(row: &GpuRow) -> u32 {
     u32::try_from(total_of(row).0 / Bytes::KIB).unwrap_or(u32::MAX)
 }
 
-fn lowest(row: &GpuRow, from_ms: u64) -> Option<u32> {
-    let shown = row.history.seconds.slots().rev().take_while(|(at, _)| *at >= from_ms);
+fn tier(history: &GpuHistory, minutes: u64) -> &Tier<MemorySlot> {
+    if minutes <= 15 { &history.seconds } else { &history.day }
+}
+
+fn lowest(row: &GpuRow, from_ms: u64, minutes: u64) -> Option<u32> {
+    let shown = tier(&row.history, minutes).slots().rev().take_while(|(at, _)| *at >= from_ms);
     shown.filter_map(|(_, slot)| slot.range()).map(|(min, _)| min).min()
 }
 

@@ -7,7 +7,7 @@ use super::graph::{Graph, Scale};
 use super::past::{Past, base, total_of};
 use super::pen::{Pen, cut, width_of};
 use super::theme::{Role, Theme};
-use crate::app::{App, Holder, TableRow};
+use crate::app::{App, Group, Holder, TableRow};
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, ProcessFacts};
 use crate::monitor::ProcessRow;
@@ -17,6 +17,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     let picture = app.picture();
     let Some(row) = app.selected().and_then(|at| picture.rows().get(at)) else { return };
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
+    if let Some(group) = picture.group(row) {
+        draw_group(buffer, area, second, app, group, theme);
+        return;
+    }
     let Some(process) = picture.process(row) else {
         draw_ownerless(buffer, area, second, row, theme);
         return;
@@ -62,6 +66,18 @@ fn context(facts: &ProcessFacts) -> String {
     parts.join(" · ")
 }
 
+/// Who they are and where; and how to see them one by one.
+fn draw_group(buffer: &mut Buffer, first: Rect, second: Rect, app: &App, group: &Group, theme: &Theme) {
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let gpus = app.picture().monitor().gpus();
+    let labels: Vec<&str> = group.gpus.iter().filter_map(|at| gpus.get(*at)).map(|row| row.label.as_str()).collect();
+    let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
+    let count = if group.processes == 1 { "1 process".to_owned() } else { format!("{} processes", group.processes) };
+    let on = if labels.len() == 1 { "GPU" } else { "GPUs" };
+    Pen::new(buffer, first).put(&super::rows::group_name(group), theme.style(Role::Figure)).skip(2).put(&names.join(", "), text);
+    Pen::new(buffer, second).put(&format!("{count} on {on} {}", labels.join(", ")), label);
+}
+
 fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let bytes = row.bytes.unwrap_or(Bytes::ZERO);
@@ -80,20 +96,21 @@ fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow
 }
 
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, past: &Past, theme: &Theme) {
-    let tier = if past.minutes <= 2 { &process.history.seconds } else { &process.history.hour };
+    let tier = past.of_process(&process.history);
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
     let (column_ms, columns) = past.columns(tier, cells);
     let gpu = app.picture().monitor().gpus().get(row.gpu);
-    let scale = scale(&columns, gpu.map_or(Bytes::ZERO, total_of));
+    let scale = scale(&columns, gpu.map_or(Bytes::ZERO, total_of), past.from_zero);
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));
-    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, &labels.1), mark: None }.draw(buffer, area, theme);
+    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }
+        .draw(buffer, area, theme);
 }
 
 /// The card is the ceiling: how much of it the process has is the question.
-fn scale(columns: &[crate::history::Column], total: Bytes) -> Scale {
+fn scale(columns: &[crate::history::Column], total: Bytes, from_zero: bool) -> Scale {
     let unit = ProcessHistory::bytes(1).0;
     let top = u32::try_from(total.0 / unit).unwrap_or(u32::MAX).max(1);
-    let lowest = columns.iter().flatten().map(|(min, _)| *min).min().unwrap_or(0);
+    let lowest = columns.iter().flatten().map(|(min, _)| *min).min().filter(|_| !from_zero).unwrap_or(0);
     Scale { base: base(lowest, top, u32::try_from(Bytes::GIB / unit).unwrap_or(1)), top }
 }

@@ -1,6 +1,6 @@
 //! What a bar is made of: who takes how many of its cells, and what can be written inside.
 
-use crate::app::{Holder, Hue, Picture, TableRow};
+use crate::app::{Holder, Hue, Picture, RowId, TableRow};
 use crate::model::{Bytes, DeviceMemory, Ledger, Reading};
 use crate::monitor::GpuRow;
 
@@ -28,11 +28,17 @@ pub(super) struct Slice {
     pub(super) labels: Vec<String>,
     /// Its cells.
     pub(super) cells: u16,
+    /// Whose it is; of several small ones, the largest's.
+    pub(super) id: Option<RowId>,
 }
 
 impl Slice {
     fn new(bytes: Bytes, look: Look, labels: Vec<String>) -> Self {
-        Self { bytes, look, labels, cells: 0 }
+        Self { bytes, look, labels, cells: 0, id: None }
+    }
+
+    fn of(self, row: &TableRow) -> Self {
+        Self { id: Some(row.id.clone()), ..self }
     }
 
     /// Whether it must be seen however small it is.
@@ -93,18 +99,20 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
             }
             Holder::Process { tag, hue, .. } => {
                 let look = Look::Held { hue, alternate: false, letter: tag.letter };
-                let slice = Slice::new(bytes, look, process_labels(picture, row, tag.letter, bytes));
+                let slice = Slice::new(bytes, look, process_labels(picture, row, tag.letter, bytes)).of(row);
                 if tag.shared {
                     small = Some((slice, 1));
                 } else {
                     slices.push(slice);
                 }
             }
-            Holder::Nobody => others.push(Slice::new(bytes, Look::Ownerless, labels('?', "no owner", bytes))),
+            Holder::Nobody => others.push(Slice::new(bytes, Look::Ownerless, labels('?', "no owner", bytes)).of(row)),
             Holder::Untracked { count } => {
                 let look = Look::Held { hue: Hue::Unseen, alternate: false, letter: '+' };
-                others.push(Slice::new(bytes, look, labels('+', &format!("{count} more"), bytes)));
+                others.push(Slice::new(bytes, look, labels('+', &format!("{count} more"), bytes)).of(row));
             }
+            // No row of `rows_of` is a group.
+            Holder::Group { .. } => {}
         }
     }
     slices.extend(small.map(|(mut all, count)| {

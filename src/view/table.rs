@@ -1,29 +1,25 @@
-//! The table of holders, largest first. Only the rows that are seen are built.
+//! The table of holders in the order that was chosen. Only the rows that are seen are built.
 
 use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use super::columns::{Column, Needs, Placed, columns, mark_width};
-use super::figures::{Change, UNKNOWN, gib, span};
-use super::graph::small;
-use super::past::{Past, total_of};
+use super::columns::{Needs, Placed, columns, mark_width};
+use super::past::Past;
 use super::pen::{Pen, width_of};
+use super::rows::Row;
 use super::theme::{Role, Theme};
-use crate::app::{App, Holder, Hue, Picture, Shown, TableRow};
-use crate::history::ProcessHistory;
-use crate::model::{Bytes, Visibility};
-use crate::monitor::ProcessRow;
+use crate::app::{App, Column, Holder, Picture, Shown, Sort, Spot, TableRow, Target};
+use crate::model::Bytes;
 
-/// Draws head and rows. Says which rows were seen.
+/// Draws head and rows. Says which rows were seen, and where.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) -> Shown {
     let picture = app.picture();
     let rows = picture.rows();
     let Some(height) = area.height.checked_sub(1).filter(|_| !rows.is_empty()) else { return Shown::default() };
-    let placed = columns(area.width, &needs(picture));
-    draw_head(buffer, area, &placed, past, theme);
+    let placed = columns(area.width, &needs(picture), app.columns());
+    let mut spots = draw_head(buffer, area, &placed, app.listing().sort(), past, theme);
     let seen = window(rows.len(), app.selected().unwrap_or(0), usize::from(height));
     let now = picture.monitor().now().map(|(now, _)| now);
     let rank_apart = placed.iter().any(|placed| placed.column == Column::Job);
@@ -32,11 +28,13 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
         Row { picture, entry: row, past, rank_apart, now, selected, theme }.draw(buffer, line, &placed);
+        spots.push(Spot { x: line.left()..line.right(), y: y..y + 1, target: Target::Row(at) });
     }
     if seen.len() < rows.len() && height > 1 {
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
     }
-    Shown { rows: seen, sm_percent: placed.iter().any(|placed| placed.column == Column::Sm) }
+    let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
+    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots }
 }
 
 /// The rows around the selected one; the last line counts those that are out of sight.
@@ -66,29 +64,50 @@ fn digits(pid: u32) -> u16 {
     u16::try_from(pid.checked_ilog10().unwrap_or(0) + 1).unwrap_or(10)
 }
 
-fn draw_head(buffer: &mut Buffer, area: Rect, placed: &[Placed], past: &Past, theme: &Theme) {
-    let label = theme.style(Role::Label);
-    for column in placed {
-        let cell = Rect { x: area.x + column.x, width: column.width, height: 1, ..area };
-        let mut pen = Pen::new(buffer, cell);
-        let history = if column.width >= 11 { format!("LAST {} MIN", past.minutes) } else { format!("{} MIN", past.minutes) };
-        match column.column {
-            Column::Gpu => pen.right(if column.width < 3 { "G" } else { "GPU" }, column.width, label),
-            Column::Pid => pen.right("PID", column.width, label),
-            Column::User => pen.left("USER", column.width, label),
-            Column::Kind => pen.left("T", column.width, label),
-            Column::Vram => pen.right("VRAM▾", column.width, theme.style(Role::Figure)),
-            Column::Peak => pen.right("PEAK", column.width, label),
-            Column::Trend => pen.left("TREND", column.width, label),
-            Column::History => pen.left(&history, column.width, label),
-            Column::Sm => pen.right("SM%", column.width, label),
-            Column::Cpu => pen.right("CPU%", column.width, label),
-            Column::Rss => pen.right("RSS", column.width, label),
-            Column::Time => pen.right("TIME", column.width, label),
-            Column::Job => pen.left("JOB · RANK", column.width, label),
-            Column::What => pen.left("WHAT", column.width, label),
-        };
+/// The names of the columns, with a mark beside the one that the rows are in order of. Says where they can be clicked.
+fn draw_head(buffer: &mut Buffer, area: Rect, placed: &[Placed], sort: Sort, past: &Past, theme: &Theme) -> Vec<Spot> {
+    let mut spots = Vec::with_capacity(placed.len());
+    for (at, column) in placed.iter().enumerate() {
+        let (title, is_right) = title(*column, past);
+        let chosen = column.column == sort.column;
+        let mark = if sort.is_descending() { '▾' } else { '▴' };
+        let title = if chosen { format!("{title}{mark}") } else { title };
+        let style = theme.style(if chosen { Role::Figure } else { Role::Label });
+        // A name and its mark may be wider than the figures below by a cell of the gap.
+        let over = width_of(&title).saturating_sub(column.width).min(u16::from(chosen));
+        let x = area.x + column.x - if is_right { over } else { 0 };
+        let mut pen = Pen::new(buffer, Rect { x, width: column.width + over, height: 1, ..area });
+        if is_right {
+            pen.right(&title, column.width + over, style);
+        } else {
+            pen.left(&title, column.width + over, style);
+        }
+        let end = placed.get(at + 1).map_or(area.right(), |next| area.x + next.x);
+        spots.push(Spot { x: area.x + column.x..end, y: area.y..area.y + 1, target: Target::Head(column.column) });
     }
+    spots
+}
+
+/// The name of a column, and whether it stands at the right end.
+fn title(placed: Placed, past: &Past) -> (String, bool) {
+    let (name, is_right) = match placed.column {
+        Column::Gpu => (if placed.width < 3 { "G" } else { "GPU" }, true),
+        Column::Pid => ("PID", true),
+        Column::User => ("USER", false),
+        Column::Kind => ("T", false),
+        Column::Vram => ("VRAM", true),
+        Column::Peak => ("PEAK", true),
+        Column::Trend => ("TREND", false),
+        Column::History if placed.width >= 11 => return (format!("LAST {}", past.span()), false),
+        Column::History => return (past.span(), false),
+        Column::Sm => ("SM%", true),
+        Column::Cpu => ("CPU%", true),
+        Column::Rss => ("RSS", true),
+        Column::Time => ("TIME", true),
+        Column::Job => ("JOB · RANK", false),
+        Column::What => ("WHAT", false),
+    };
+    (name.to_owned(), is_right)
 }
 
 /// What is out of sight, and how much of the memory it holds.
@@ -104,147 +123,6 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     let ownerless = if held(true) > Bytes::ZERO { format!(", {} of it no owner", held(true)) } else { String::new() };
     let indent = mark_width(area.width);
     Pen::new(buffer, area).skip(indent).put(&format!("{counts}: {}{ownerless}", held(false)), theme.style(Role::Label));
-}
-
-struct Row<'a> {
-    picture: &'a Picture,
-    entry: &'a TableRow,
-    past: &'a Past,
-    /// Whether the rank has a column of its own.
-    rank_apart: bool,
-    now: Option<crate::model::Moment>,
-    selected: bool,
-    theme: &'a Theme,
-}
-
-impl Row<'_> {
-    fn style(&self, role: Role) -> Style {
-        // Under the cursor all has one look, so that no colour breaks the reversal.
-        if self.selected { Theme::selected() } else { self.theme.style(role) }
-    }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
-        if self.selected {
-            buffer.set_style(area.intersection(buffer.area), Theme::selected());
-        }
-        let process = self.picture.process(self.entry);
-        let (letter, hue) = match self.entry.holder {
-            Holder::Process { tag, hue, .. } => (tag.letter, hue),
-            Holder::Nobody => ('?', Hue::Unseen),
-            Holder::Untracked { .. } => ('+', Hue::Unseen),
-        };
-        let mark = mark_width(area.width);
-        let mut pen = Pen::new(buffer, area);
-        pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 3);
-        pen.glyph(letter, self.style(Role::Hue(hue)));
-        for column in placed.iter().copied() {
-            let cell = Rect { x: area.x + column.x, width: column.width, ..area };
-            self.cell(&mut Pen::new(buffer, cell), column, process, hue);
-        }
-    }
-
-    fn cell(&self, pen: &mut Pen<'_>, placed: Placed, process: Option<&ProcessRow>, hue: Hue) {
-        let (label, text, width) = (self.style(Role::Label), self.style(Role::Text), placed.width);
-        let host = process.and_then(|row| row.host.get());
-        match placed.column {
-            Column::Gpu => pen.right(self.picture.monitor().gpus().get(self.entry.gpu).map_or("", |gpu| &gpu.label), width, text),
-            Column::Pid => {
-                let pid = match self.entry.holder {
-                    Holder::Untracked { count } => format!("{count}×"),
-                    _ => self.entry.pid().map_or_else(|| UNKNOWN.to_owned(), |pid| pid.to_string()),
-                };
-                pen.right(&pid, width, label)
-            }
-            Column::User => {
-                let user = process.and_then(|row| row.facts.user.as_ref()).map_or(UNKNOWN, |user| user.as_str());
-                pen.left(user, width, self.style(Role::Hue(hue)))
-            }
-            Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => pen.right(&gib(self.entry.bytes), width, if self.is_past() { label } else { self.style(Role::Figure) }),
-            Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
-            Column::Trend => self.trend(pen, process, width),
-            Column::History => {
-                let history = process.map_or_else(String::new, |row| self.history(row, width));
-                pen.right(&history, width, self.style(Role::Small))
-            }
-            Column::Sm => {
-                let percent = process.and_then(|row| row.sm_percent.get()).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
-                pen.right(&percent, width, label)
-            }
-            Column::Cpu => {
-                let percent =
-                    host.and_then(|host| host.cpu_permille).map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string());
-                pen.right(&percent, width, label)
-            }
-            Column::Rss => pen.right(&host.map_or_else(|| UNKNOWN.to_owned(), |host| format!("{}G", host.rss)), width, label),
-            Column::Time => {
-                let started = process.and_then(|row| row.facts.started).zip(self.now);
-                pen.right(&started.map_or_else(|| UNKNOWN.to_owned(), |(started, now)| span(now.since(started))), width, label)
-            }
-            Column::Job => pen.left(&process.map_or_else(|| UNKNOWN.to_owned(), job), width, label),
-            Column::What => pen.left(&self.what(process, width), width, if hue == Hue::Unseen { label } else { text }),
-        };
-    }
-
-    fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
-        let known = process.filter(|row| row.memory.is_value() && !self.is_past());
-        let Some(process) = known else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
-        let change = Change::new(&process.bytes_per_minute(), self.card());
-        let text = if width < 11 { change.short() } else { change.long() };
-        pen.left(&text, width, self.style(if change.moves { Role::Text } else { Role::Label }))
-    }
-
-    /// Whether the figures are the last that were known, because the card's list can't be read now.
-    fn is_past(&self) -> bool {
-        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.list.is_value())
-    }
-
-    /// All memory of the row's card.
-    fn card(&self) -> Bytes {
-        self.picture.monitor().gpus().get(self.entry.gpu).map_or(Bytes::ZERO, total_of)
-    }
-
-    /// Two minutes by the second, else by 15 seconds.
-    fn history(&self, process: &ProcessRow, width: u16) -> String {
-        let tier = if self.past.minutes <= 2 { &process.history.seconds } else { &process.history.hour };
-        let columns = self.past.columns(tier, width).1;
-        // Two in a hundred of the card: what moves less is flat.
-        let least = self.card().0 / 50 / ProcessHistory::bytes(1).0;
-        small(&columns, u32::try_from(least).unwrap_or(u32::MAX))
-    }
-
-    fn what(&self, process: Option<&ProcessRow>, width: u16) -> String {
-        match self.entry.holder {
-            Holder::Nobody => {
-                let ledger = self.picture.monitor().gpus().get(self.entry.gpu).and_then(|gpu| gpu.ledger.get());
-                let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
-                if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
-            }
-            Holder::Untracked { count } => format!("{count} others, counted only"),
-            Holder::Process { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
-        }
-    }
-}
-
-/// The short name of the work; with a letter before it where it is graphics, and the rank where that is not said elsewhere.
-fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
-    let facts = &row.facts;
-    if facts.visibility == Visibility::NotHere {
-        return facts.what.to_string();
-    }
-    let kind = if row.kind.graphics && !row.kind.compute { "G " } else { "" };
-    let full = if width < 16 { &facts.what } else { &facts.what_full };
-    let rank = facts
-        .rank
-        .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))
-        .map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
-    format!("{kind}{full}{rank}")
-}
-
-fn job(row: &ProcessRow) -> String {
-    let rank = row.facts.rank.map(|rank| format!("r{}", rank.rank));
-    let parts: Vec<String> = row.facts.job.iter().map(ToString::to_string).chain(rank).collect();
-    if parts.is_empty() { UNKNOWN.to_owned() } else { parts.join(" · ") }
 }
 
 #[cfg(test)]

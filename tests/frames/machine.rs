@@ -97,6 +97,7 @@ pub(crate) struct Holder {
     pub(crate) age: u64,
     pub(crate) rank: Option<Rank>,
     pub(crate) job: Option<&'static str>,
+    pub(crate) parent: Option<u32>,
 }
 
 impl Holder {
@@ -118,6 +119,7 @@ impl Holder {
             age: 60,
             rank: None,
             job: None,
+            parent: None,
         }
     }
 
@@ -137,6 +139,7 @@ impl Holder {
             job: self.job.map(SafeText::new),
             rank: self.rank,
             started: Some(END.minus_ms(self.age * 60_000)),
+            parent: self.parent,
         }
     }
 }

@@ -125,12 +125,12 @@ prop_compose! {
         start_ticks in option(any::<u64>()), here in any::<bool>(), mine in any::<bool>(),
         texts in (option(any_text()), any_text(), any_text(), option(any_text()), option(any_text())),
         cmdline in proptest::collection::vec(any_text(), 0..4),
-        rank in option((any::<u32>(), option(any::<u32>()), option(any::<u32>()))), started in option(moment()),
+        rank in option((any::<u32>(), option(any::<u32>()), option(any::<u32>()))), started in option(moment()), parent in option(any::<u32>()),
     ) -> Arc<ProcessFacts> {
         let (user, what, what_full, container, job) = texts;
         let visibility = if here { Visibility::Here } else { Visibility::NotHere };
         let rank = rank.map(|(rank, world, local)| Rank { rank, world, local });
-        Arc::new(ProcessFacts { key: ProcessKey { pid, start_ticks }, visibility, user, mine, what, what_full, cmdline, container, job, rank, started })
+        Arc::new(ProcessFacts { key: ProcessKey { pid, start_ticks }, visibility, user, mine, what, what_full, cmdline, container, job, rank, started, parent })
     }
 }
 

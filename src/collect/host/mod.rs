@@ -206,6 +206,7 @@ impl Host {
             job: seen.what.job.as_deref().map(SafeText::new),
             rank: seen.what.rank.map(|rank| Rank { rank: rank.rank, world: rank.world, local: rank.local }),
             started: self.boot_s.and_then(|boot_s| started(boot_s, seen.stat.start_ticks, self.clock)),
+            parent: Some(seen.stat.parent).filter(|pid| *pid > 0),
         };
         (facts, unnamed)
     }

@@ -34,6 +34,7 @@ pub(super) struct FactsLine {
     #[serde(default)]
     mine: bool,
     started: Option<Time>,
+    parent: Option<u32>,
 }
 
 impl FactsLine {
@@ -50,6 +51,7 @@ impl FactsLine {
             job: self.job.map(Text::safe),
             rank: self.rank.map(|rank| Rank { rank, world: self.world_size, local: self.local_rank }),
             started: self.started.map(|time| time.0),
+            parent: self.parent,
         }
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct FactsFields<'a> {
     visible: bool,
     mine: bool,
     started: Option<Time>,
+    parent: Option<u32>,
 }
 
 struct Texts<'a>(&'a [SafeText]);
@@ -48,6 +49,7 @@ impl<'a> FactsFields<'a> {
             visible: facts.visibility == Visibility::Here,
             mine: facts.mine,
             started: facts.started.map(Time),
+            parent: facts.parent,
         }
     }
 }

@@ -1,0 +1,156 @@
+//! What the keys that choose do: which rows, in what order, which columns, how much of the past.
+
+use super::keys::Action;
+use super::picture::{Holder, TableRow};
+use super::{App, Column, Effect, Picture, Screen, Sort};
+
+impl App {
+    pub(super) fn choose(&mut self, action: Action) -> Effect {
+        match action {
+            Action::Filter => self.screen = Screen::Filter,
+            Action::KeepFilter => self.screen = Screen::Dashboard,
+            Action::ClearFilter => {
+                self.screen = Screen::Dashboard;
+                self.listing.set_filter(String::new());
+            }
+            Action::EraseLetter => {
+                let mut typed = self.listing.typed().to_owned();
+                // Nothing left to take away: the line closes, as in an editor.
+                if typed.pop().is_none() {
+                    self.screen = Screen::Dashboard;
+                }
+                self.listing.set_filter(typed);
+            }
+            Action::ShowAll if !self.listing.leaves_out() && self.listing.focus.is_none() => return Effect::None,
+            Action::ShowAll => {
+                self.listing.set_filter(String::new());
+                (self.listing.mine, self.listing.focus) = (false, None);
+            }
+            Action::NextSort => self.listing.sort = Sort { column: self.next_sort(), reversed: false },
+            Action::ReverseSort => self.listing.sort.reversed = !self.listing.sort.reversed,
+            Action::SortByVram => self.listing.sort = Sort::default(),
+            Action::OnlyMine => self.listing.mine = !self.listing.mine,
+            Action::NextGrouping => self.listing.grouping = self.listing.grouping.next(),
+            Action::Unfold => self.unfold(),
+            Action::Tree => {
+                self.listing.tree = !self.listing.tree;
+                self.listing.grouping = super::Grouping::Process;
+            }
+            Action::Focus(number) => self.focus(number),
+            Action::ZeroBase => self.window.toggle_zero(),
+            Action::Longer | Action::Shorter => {
+                let picture = self.frozen.as_deref().unwrap_or(&self.live);
+                self.window.zoom(action == Action::Longer, picture.monitor());
+            }
+            Action::Mark => {
+                if let Some((_, now_ms)) = self.picture().monitor().now() {
+                    self.window.mark(now_ms.saturating_sub(1));
+                }
+            }
+            Action::Copy => return self.copy(),
+            Action::TurnColumn => {
+                if let Some(column) = Self::choosable().nth(self.chooser) {
+                    self.columns.turn(column);
+                }
+            }
+            Action::Columns if self.screen == Screen::Columns => return self.leave_columns(),
+            Action::Columns => self.screen = Screen::Columns,
+            _ => return Effect::None,
+        }
+        self.relist();
+        Effect::Redraw
+    }
+
+    /// A letter of the filter.
+    pub(super) fn typed(&mut self, letter: char) -> Effect {
+        const LONGEST: usize = 200;
+        let mut typed = self.listing.typed().to_owned();
+        if typed.len() < LONGEST && !letter.is_control() {
+            typed.push(letter);
+        }
+        self.listing.set_filter(typed);
+        self.relist();
+        Effect::Redraw
+    }
+
+    /// The columns that somebody may choose about, as the chooser lists them.
+    pub fn choosable() -> impl Iterator<Item = Column> {
+        Column::ALL.into_iter().filter(|column| column.is_choosable())
+    }
+
+    pub(super) fn step_chooser(&mut self, by: isize) {
+        self.chooser = self.chooser.saturating_add_signed(by).min(Self::choosable().count().saturating_sub(1));
+    }
+
+    /// What was chosen is kept for the next time.
+    pub(super) fn leave_columns(&mut self) -> Effect {
+        self.screen = Screen::Dashboard;
+        Effect::SaveColumns(self.columns.to_text())
+    }
+
+    /// The next column to the right that is on screen.
+    fn next_sort(&self) -> Column {
+        let mut heads: Vec<Column> = self.shown.columns.iter().copied().filter(|column| column.is_sortable()).collect();
+        if heads.is_empty() {
+            heads = Column::ALL.into_iter().filter(|column| column.is_sortable()).collect();
+        }
+        let now = heads.iter().position(|column| *column == self.listing.sort.column);
+        now.and_then(|at| heads.get(at + 1)).or(heads.first()).copied().unwrap_or(Column::Vram)
+    }
+
+    /// Opens or folds the group of the selected row.
+    fn unfold(&mut self) {
+        let picture = self.picture();
+        let Some(at) = self.selected() else { return };
+        // A member folds the group that it stands in.
+        let above = picture.rows().get(..=at).unwrap_or(&[]).iter().rev().find_map(|row| picture.group(row));
+        let Some(id) = above.filter(|_| picture.rows().get(at).is_some_and(|row| row.depth > 0 || matches!(row.holder, Holder::Group { .. }))) else {
+            return;
+        };
+        let id = id.id.clone();
+        if !self.listing.open.remove(&id) {
+            self.listing.open.insert(id);
+        }
+    }
+
+    fn focus(&mut self, number: u32) {
+        let gpu = self.picture().monitor().gpus().iter().find(|row| row.facts.index == Some(number));
+        let Some(id) = gpu.map(|row| row.facts.id.clone()) else { return };
+        self.listing.focus = if self.listing.focus.as_ref() == Some(&id) { None } else { Some(id) };
+    }
+
+    fn copy(&mut self) -> Effect {
+        let picture = self.picture();
+        let Some(text) = self.selected().and_then(|at| picture.rows().get(at)).map(|row| line_of(picture, row)) else { return Effect::None };
+        self.note = Some("the line is copied, where the terminal allows it".to_owned());
+        Effect::Copy(text)
+    }
+}
+
+/// A row in one line of plain text, with its unit, as one would write it to a colleague.
+fn line_of(picture: &Picture, row: &TableRow) -> String {
+    let label = |gpu: usize| picture.monitor().gpus().get(gpu).map_or("?", |gpu| gpu.label.as_str());
+    let bytes = row.bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} GiB"));
+    let parts = match (picture.process(row), picture.group(row)) {
+        (Some(process), _) => {
+            let facts = &process.facts;
+            let words: Vec<&str> = facts.cmdline.iter().map(crate::model::SafeText::as_str).collect();
+            let command = if words.is_empty() { facts.what_full.to_string() } else { words.join(" ") };
+            let user = facts.user.as_ref().map_or("not visible here", |user| user.as_str());
+            vec![format!("GPU {}", label(row.gpu)), format!("pid {}", facts.key.pid), user.to_owned(), bytes, command]
+        }
+        (None, Some(group)) => {
+            let gpus: Vec<&str> = group.gpus.iter().map(|gpu| label(*gpu)).collect();
+            let name = group.id.name().map_or_else(|| format!("no {}", group.id.grouping().word()), ToString::to_string);
+            vec![format!("GPU {}", gpus.join(",")), format!("{} processes", group.processes), name, bytes]
+        }
+        (None, None) => {
+            let what = match row.holder {
+                Holder::Untracked { count } => format!("{count} others"),
+                _ => "no owner".to_owned(),
+            };
+            vec![format!("GPU {}", label(row.gpu)), bytes, what]
+        }
+    };
+    parts.join("  ")
+}

@@ -1,0 +1,166 @@
+//! Rows that belong together as one, with their totals: by user, container or job.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::owners::Hue;
+use super::picture::{Holder, TableRow};
+use crate::model::{Bytes, SafeText};
+use crate::monitor::{Monitor, ProcessRow};
+
+/// What makes one row of many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grouping {
+    /// Nothing: a row for each process on each GPU.
+    #[default]
+    Process,
+    /// Their owner.
+    User,
+    /// Their container.
+    Container,
+    /// Their job.
+    Job,
+}
+
+impl Grouping {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::User => "user",
+            Self::Container => "container",
+            Self::Job => "job",
+        }
+    }
+
+    pub(super) const fn next(self) -> Self {
+        match self {
+            Self::Process => Self::User,
+            Self::User => Self::Container,
+            Self::Container => Self::Job,
+            Self::Job => Self::Process,
+        }
+    }
+
+    fn name(self, row: &ProcessRow) -> Option<&SafeText> {
+        match self {
+            Self::Process => None,
+            Self::User => row.facts.user.as_ref(),
+            Self::Container => row.facts.container.as_ref(),
+            Self::Job => row.facts.job.as_ref(),
+        }
+    }
+}
+
+/// Which group.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupId(Grouping, Option<SafeText>);
+
+impl GroupId {
+    /// What its members have in common.
+    pub const fn grouping(&self) -> Grouping {
+        self.0
+    }
+
+    /// The name of that; `None` stands for those that have none.
+    pub const fn name(&self) -> Option<&SafeText> {
+        self.1.as_ref()
+    }
+}
+
+/// Several rows in one. A total of which a part is unknown is unknown.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Which it is.
+    pub id: GroupId,
+    /// Its rows, in the order of the table.
+    pub(super) members: Vec<TableRow>,
+    /// How many processes; one on two GPUs is one.
+    pub processes: usize,
+    /// Positions of their GPUs, ascending.
+    pub gpus: Vec<usize>,
+    /// What they hold together.
+    pub bytes: Option<Bytes>,
+    /// Their owner, where they have one in common.
+    pub user: Option<SafeText>,
+    /// The hue of the largest.
+    pub hue: Hue,
+    /// The change of what they hold.
+    pub bytes_per_minute: Option<f64>,
+    /// CPU time in tenths of a percent of one core.
+    pub cpu_permille: Option<u32>,
+    /// Resident memory of the host.
+    pub rss: Option<Bytes>,
+    /// The names of their work, those of the largest first.
+    pub what: Vec<SafeText>,
+    /// Whether its rows are shown below it.
+    pub is_open: bool,
+}
+
+/// The groups that rows fall into, and the rows that are no processes. Rows come in the order of the table, the largest
+/// of a group standing for it.
+pub(super) fn fold(rows: Vec<TableRow>, by: Grouping, monitor: &Monitor, open: &BTreeSet<GroupId>) -> (Vec<Group>, Vec<TableRow>) {
+    let mut members: Vec<(Option<SafeText>, Vec<TableRow>)> = Vec::new();
+    let mut places: HashMap<Option<SafeText>, usize> = HashMap::new();
+    let mut others = Vec::new();
+    for row in rows {
+        let Holder::Process { at, .. } = row.holder else {
+            others.push(row);
+            continue;
+        };
+        let name = monitor.processes().get(at).and_then(|process| by.name(process)).cloned();
+        let place = *places.entry(name.clone()).or_insert_with(|| {
+            members.push((name, Vec::new()));
+            members.len() - 1
+        });
+        members[place].1.push(row);
+    }
+    let groups = members.into_iter().map(|(name, members)| {
+        let id = GroupId(by, name);
+        let is_open = open.contains(&id);
+        add_up(id, members, monitor, is_open)
+    });
+    (groups.collect(), others)
+}
+
+fn add_up(id: GroupId, members: Vec<TableRow>, monitor: &Monitor, is_open: bool) -> Group {
+    let rows: Vec<&ProcessRow> = members.iter().filter_map(|row| row.holder.process()).filter_map(|at| monitor.processes().get(at)).collect();
+    // A process on two GPUs uses its CPU once.
+    let distinct: Vec<&ProcessRow> = rows.iter().map(|row| (row.facts.key, *row)).collect::<BTreeMap<_, _>>().into_values().collect();
+    let first = rows.first().and_then(|row| row.facts.user.clone());
+    let mut what: Vec<SafeText> = Vec::new();
+    for row in &rows {
+        if what.len() < Group::NAMES && !what.contains(&row.facts.what) {
+            what.push(row.facts.what.clone());
+        }
+    }
+    Group {
+        processes: distinct.len(),
+        gpus: members.iter().map(|row| row.gpu).collect::<BTreeSet<_>>().into_iter().collect(),
+        bytes: rows.iter().map(|row| row.bytes()).sum(),
+        user: first.filter(|user| rows.iter().all(|row| row.facts.user.as_ref() == Some(user))),
+        hue: members.first().map_or(Hue::Unseen, |row| row.holder.hue()),
+        bytes_per_minute: rows.iter().map(|row| row.bytes_per_minute().get()).sum(),
+        cpu_permille: distinct.iter().map(|row| row.host.get().and_then(|host| host.cpu_permille)).sum(),
+        rss: distinct.iter().map(|row| row.host.get().map(|host| host.rss)).sum(),
+        what,
+        is_open,
+        id,
+        members,
+    }
+}
+
+impl Group {
+    /// More names than these are not read.
+    const NAMES: usize = 8;
+
+    /// The row that stands for it. Its GPU is that of its largest member.
+    pub(super) fn row(&self, at: usize) -> Option<TableRow> {
+        let first = self.members.first()?;
+        Some(TableRow { id: first.id.of_group(self.id.clone()), gpu: first.gpu, bytes: self.bytes, holder: Holder::Group { at }, depth: 0 })
+    }
+
+    /// The PIDs of its members.
+    pub(super) fn pids(&self) -> impl Iterator<Item = u32> {
+        self.members.iter().filter_map(TableRow::pid)
+    }
+}

@@ -1,0 +1,215 @@
+//! One row of the table, cell by cell: a process, several in one, or memory without an owner.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::columns::{Placed, mark_width};
+use super::figures::{Change, UNKNOWN, gib, span};
+use super::graph::small;
+use super::past::{Past, total_of};
+use super::pen::Pen;
+use super::theme::{Role, Theme};
+use crate::app::{Column, Group, Grouping, Holder, Hue, Picture, TableRow};
+use crate::history::ProcessHistory;
+use crate::model::{Bytes, Moment, Reading, Visibility};
+use crate::monitor::ProcessRow;
+
+/// A row, and all that its look depends on.
+pub(super) struct Row<'a> {
+    pub(super) picture: &'a Picture,
+    pub(super) entry: &'a TableRow,
+    pub(super) past: &'a Past,
+    /// Whether the rank has a column of its own.
+    pub(super) rank_apart: bool,
+    pub(super) now: Option<Moment>,
+    pub(super) selected: bool,
+    pub(super) theme: &'a Theme,
+}
+
+impl Row<'_> {
+    fn style(&self, role: Role) -> Style {
+        // Under the cursor all has one look, so that no colour breaks the reversal.
+        if self.selected { Theme::selected() } else { self.theme.style(role) }
+    }
+
+    /// Draws it into its line.
+    pub(super) fn draw(&self, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
+        if self.selected {
+            buffer.set_style(area.intersection(buffer.area), Theme::selected());
+        }
+        let process = self.picture.process(self.entry);
+        let group = self.picture.group(self.entry);
+        let (letter, hue) = match self.entry.holder {
+            Holder::Process { tag, hue, .. } => (tag.letter, hue),
+            Holder::Nobody => ('?', Hue::Unseen),
+            Holder::Untracked { .. } => ('+', Hue::Unseen),
+            Holder::Group { .. } => (if group.is_some_and(|group| group.is_open) { '–' } else { '+' }, group.map_or(Hue::Unseen, |group| group.hue)),
+        };
+        let mark = mark_width(area.width);
+        let mut pen = Pen::new(buffer, area);
+        pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 3);
+        pen.glyph(letter, self.style(Role::Hue(hue)));
+        for column in placed.iter().copied() {
+            let cell = Rect { x: area.x + column.x, width: column.width, ..area };
+            let mut pen = Pen::new(buffer, cell);
+            match group {
+                Some(group) => self.group_cell(&mut pen, column, group),
+                None => self.cell(&mut pen, column, process, hue),
+            }
+        }
+    }
+
+    fn cell(&self, pen: &mut Pen<'_>, placed: Placed, process: Option<&ProcessRow>, hue: Hue) {
+        let (label, text, width) = (self.style(Role::Label), self.style(Role::Text), placed.width);
+        let host = process.and_then(|row| row.host.get());
+        match placed.column {
+            Column::Gpu => pen.right(self.picture.monitor().gpus().get(self.entry.gpu).map_or("", |gpu| &gpu.label), width, text),
+            Column::Pid => {
+                let pid = match self.entry.holder {
+                    Holder::Untracked { count } => format!("{count}×"),
+                    _ => self.entry.pid().map_or_else(|| UNKNOWN.to_owned(), |pid| pid.to_string()),
+                };
+                pen.right(&pid, width, label)
+            }
+            Column::User => {
+                let user = process.and_then(|row| row.facts.user.as_ref()).map_or(UNKNOWN, |user| user.as_str());
+                pen.left(user, width, self.style(Role::Hue(hue)))
+            }
+            Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
+            Column::Vram => pen.right(&gib(self.entry.bytes), width, if self.is_past() { label } else { self.style(Role::Figure) }),
+            Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
+            Column::Trend => self.trend(pen, process, width),
+            Column::History => {
+                let history = process.map_or_else(String::new, |row| self.history(row, width));
+                pen.right(&history, width, self.style(Role::Small))
+            }
+            Column::Sm => {
+                let percent = process.and_then(|row| row.sm_percent.get()).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
+                pen.right(&percent, width, label)
+            }
+            Column::Cpu => pen.right(&percent(host.and_then(|host| host.cpu_permille)), width, label),
+            Column::Rss => pen.right(&host.map_or_else(|| UNKNOWN.to_owned(), |host| format!("{}G", host.rss)), width, label),
+            Column::Time => {
+                let started = process.and_then(|row| row.facts.started).zip(self.now);
+                pen.right(&started.map_or_else(|| UNKNOWN.to_owned(), |(started, now)| span(now.since(started))), width, label)
+            }
+            Column::Job => pen.left(&process.map_or_else(|| UNKNOWN.to_owned(), job), width, label),
+            Column::What => {
+                let below = "› ".repeat(usize::from(self.entry.depth.min(8)));
+                pen.left(&format!("{below}{}", self.what(process, width)), width, if hue == Hue::Unseen { label } else { text })
+            }
+        };
+    }
+
+    /// The totals of several processes. What cannot be added up (peaks, ages) is not there.
+    fn group_cell(&self, pen: &mut Pen<'_>, placed: Placed, group: &Group) {
+        let (label, text, width) = (self.style(Role::Label), self.style(Role::Text), placed.width);
+        let hue = self.style(Role::Hue(group.hue));
+        match placed.column {
+            Column::Gpu => {
+                let gpus = self.picture.monitor().gpus();
+                let one = group.gpus.first().filter(|_| group.gpus.len() == 1).and_then(|at| gpus.get(*at));
+                pen.right(&one.map_or_else(|| format!("{}×", group.gpus.len()), |gpu| gpu.label.clone()), width, text)
+            }
+            Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
+            Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
+            Column::Vram => pen.right(&gib(group.bytes), width, self.style(Role::Figure)),
+            Column::Trend => {
+                let rate = group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value);
+                let change = Change::new(&rate, self.card());
+                let style = if change.moves { text } else { label };
+                pen.left(&if width < 11 { change.short() } else { change.long() }, width, style)
+            }
+            Column::Cpu => pen.right(&percent(group.cpu_permille), width, label),
+            Column::Rss => pen.right(&group.rss.map_or_else(|| UNKNOWN.to_owned(), |rss| format!("{rss}G")), width, label),
+            Column::Job => {
+                let job = group.id.name().filter(|_| group.id.grouping() == Grouping::Job);
+                pen.left(job.map_or(UNKNOWN, |job| job.as_str()), width, label)
+            }
+            Column::What => {
+                let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
+                let names = names.join(", ");
+                match group.id.grouping() {
+                    Grouping::Process | Grouping::User => pen.left(&names, width, text),
+                    Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),
+                }
+            }
+            Column::Kind | Column::Peak | Column::Sm | Column::Time => pen.right(UNKNOWN, width, label),
+            Column::History => pen,
+        };
+    }
+
+    fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
+        let known = process.filter(|row| row.memory.is_value() && !self.is_past());
+        let Some(process) = known else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
+        let change = Change::new(&process.bytes_per_minute(), self.card());
+        let text = if width < 11 { change.short() } else { change.long() };
+        pen.left(&text, width, self.style(if change.moves { Role::Text } else { Role::Label }))
+    }
+
+    /// Whether the figures are the last that were known, because the card's list can't be read now.
+    fn is_past(&self) -> bool {
+        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.list.is_value())
+    }
+
+    /// All memory of the row's card.
+    fn card(&self) -> Bytes {
+        self.picture.monitor().gpus().get(self.entry.gpu).map_or(Bytes::ZERO, total_of)
+    }
+
+    fn history(&self, process: &ProcessRow, width: u16) -> String {
+        let columns = self.past.columns(self.past.of_process(&process.history), width).1;
+        // Two in a hundred of the card: what moves less is flat.
+        let least = self.card().0 / 50 / ProcessHistory::bytes(1).0;
+        small(&columns, u32::try_from(least).unwrap_or(u32::MAX))
+    }
+
+    fn what(&self, process: Option<&ProcessRow>, width: u16) -> String {
+        match self.entry.holder {
+            Holder::Nobody => {
+                let ledger = self.picture.monitor().gpus().get(self.entry.gpu).and_then(|gpu| gpu.ledger.get());
+                let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
+                if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
+            }
+            Holder::Untracked { count } => format!("{count} others, counted only"),
+            Holder::Process { .. } | Holder::Group { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
+        }
+    }
+}
+
+/// Tenths of a percent, in whole percent.
+fn percent(permille: Option<u32>) -> String {
+    permille.map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string())
+}
+
+/// What the members of a group have in common.
+pub(super) fn group_name(group: &Group) -> String {
+    match (group.id.name(), group.id.grouping()) {
+        (Some(name), Grouping::Container) => format!("container {name}"),
+        (Some(name), _) => name.to_string(),
+        (None, Grouping::User) => "not visible here".to_owned(),
+        (None, grouping) => format!("no {}", grouping.word()),
+    }
+}
+
+/// The short name of the work; with a letter before it where it is graphics, and the rank where that is not said elsewhere.
+fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
+    let facts = &row.facts;
+    if facts.visibility == Visibility::NotHere {
+        return facts.what.to_string();
+    }
+    let kind = if row.kind.graphics && !row.kind.compute { "G " } else { "" };
+    let full = if width < 16 { &facts.what } else { &facts.what_full };
+    let rank = facts
+        .rank
+        .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))
+        .map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
+    format!("{kind}{full}{rank}")
+}
+
+fn job(row: &ProcessRow) -> String {
+    let rank = row.facts.rank.map(|rank| format!("r{}", rank.rank));
+    let parts: Vec<String> = row.facts.job.iter().map(ToString::to_string).chain(rank).collect();
+    if parts.is_empty() { UNKNOWN.to_owned() } else { parts.join(" · ") }
+}
