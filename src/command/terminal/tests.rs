@@ -16,7 +16,7 @@ const ROLE: &str = "VRAMTOP_TEST_PANIC_IN";
 #[test]
 fn child_that_panics() {
     let Ok(role) = env::var(ROLE) else { return };
-    let mut screen = Screen::enter().expect("the pty is a terminal");
+    let mut screen = Screen::enter(true).expect("the pty is a terminal");
     screen.draw(|frame| frame.render_widget("drawn", frame.area())).expect("drawn");
     match role.as_str() {
         "main" => panic!("said by the drawing thread"),
