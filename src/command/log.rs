@@ -8,8 +8,9 @@ use jiff::tz::TimeZone;
 
 use super::signals::{self, Signal};
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::Record;
 use crate::monitor::Monitor;
@@ -25,15 +26,15 @@ enum Input {
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let interval_ms = look.period_ms().unwrap_or(1000);
     let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
     let out = look.writer()?;
     let (sender, inputs) = sync_channel(64);
-    start(&sender, look.live(interval_ms, FixedFacts::First, host), look.wanted())?;
+    start(&sender, look.live(config, interval_ms, FixedFacts::First, host), look.wanted())?;
     let out = match look.format {
         Form::Json => Out::Json(Writer::new(out)),
-        Form::Text => Out::Text { out, options: look.line_options(style), zone: TimeZone::system(), lines: String::new() },
+        Form::Text => Out::Text { out, options: look.line_options(config.style()), zone: TimeZone::system(), lines: String::new() },
     };
     let mut log = Log { monitor: Monitor::new(), out, written: 0 };
     for input in inputs {

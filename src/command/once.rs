@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::{GpuState, Record, Sample};
 use crate::monitor::Monitor;
@@ -22,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
-    let (monitor, sample) = first_sample(look, host)?;
+    let (monitor, sample) = first_sample(look, config, host)?;
     let mut out = look.writer()?;
     match look.format {
         Form::Text => {
             let mut text = String::new();
-            status_lines(&monitor, &look.line_options(style), &mut text);
+            status_lines(&monitor, &look.line_options(config.style()), &mut text);
             out.write_all(text.as_bytes())?;
             out.flush()?;
         }
@@ -43,9 +44,9 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
 }
 
 /// Reads until the first sample.
-pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
+pub(super) fn first_sample(look: &Look, config: &Config, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
-    let options = look.live(1000, FixedFacts::Never, host);
+    let options = look.live(config, 1000, FixedFacts::Never, host);
     let options = LiveOptions { glance: look.format == Form::Text, ..options };
     let wanted = look.wanted();
     let interest = Arc::new(Interest::default());

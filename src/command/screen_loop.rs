@@ -12,8 +12,8 @@ use crossterm::event;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
-use crate::cli::Style;
 use crate::collect::{Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::config::Style;
 use crate::exit::Exit;
 use crate::view::{Theme, view};
 
