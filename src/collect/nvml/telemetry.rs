@@ -142,7 +142,7 @@ fn percent(line: &mut Line, call: Call, reading: Reading<u32>) -> Reading<Utiliz
 }
 
 /// The mask as it is: the wrapper refuses bits that it does not know, and newer drivers have more of them.
-fn throttle_bits(gpu: &Handle) -> Result<u64, NvmlError> {
+pub(super) fn throttle_bits(gpu: &Handle) -> Result<u64, NvmlError> {
     match gpu.current_throttle_reasons_strict() {
         Err(NvmlError::IncorrectBits(Bits::U64(bits))) => Ok(bits),
         reasons => reasons.map(|reasons| reasons.bits()),
@@ -160,7 +160,7 @@ fn pstate(line: &mut Line) -> Reading<u8> {
 }
 
 /// Speed of the first fan. A card without fans has no first one, and says so by refusing the number (seen on an H200).
-fn fan_percent(gpu: &Handle) -> Result<u32, NvmlError> {
+pub(super) fn fan_percent(gpu: &Handle) -> Result<u32, NvmlError> {
     gpu.fan_speed(0).map_err(|error| match error {
         NvmlError::InvalidArg => NvmlError::NotSupported,
         other => other,
