@@ -66,9 +66,12 @@ impl Exit {
         match error {
             SourceError::Driver(OpenError::NoPermission { .. }) => Self::NotPermitted,
             SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable(_) => Self::NoDriver,
-            SourceError::Selection(SelectionError::Nothing { .. } | SelectionError::Unknown { .. } | SelectionError::Ambiguous { .. } | SelectionError::MixedCards { .. }) => {
-                Self::Usage
-            }
+            SourceError::Selection(
+                SelectionError::Nothing { .. }
+                | SelectionError::Unknown { .. }
+                | SelectionError::Ambiguous { .. }
+                | SelectionError::MixedCards { .. },
+            ) => Self::Usage,
             SourceError::Recording(_) | SourceError::Panicked(_) => Self::Failed,
         }
     }

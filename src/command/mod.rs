@@ -28,11 +28,11 @@ pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
     match &cli.command {
         Some(Command::Completions(wanted)) => return completions::run(wanted),
         Some(Command::Man) => return man::run(),
-        Some(Command::Doctor(wanted)) => return doctor::run(wanted, &cli),
+        Some(Command::Doctor(wanted)) => return doctor::run(wanted, cli),
         _ if cli.settings.print_config => return print(config::SAMPLE),
         _ => {}
     }
-    let config = settings::resolve(&cli)?;
+    let config = settings::resolve(cli)?;
     match &cli.command {
         Some(Command::Replay(replay)) => replay::file(replay, config.style()),
         Some(Command::Demo) => replay::demo(config.style()),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 use toml::Spanned;
 
-use super::keys::{Given, Key, Layer};
 use super::ConfigError;
+use super::keys::{Given, Key, Layer};
 use crate::model::SafeText;
 
 /// Where the file lies when nobody names one: `$XDG_CONFIG_HOME/vramtop/config.toml`, by default below `~/.config`.
@@ -84,7 +84,10 @@ mod tests {
         assert_eq!(said("# mine\nascii = true\n\ncolour = \"never\"\n"), "config.toml:4: unknown key \"colour\": did you mean \"color\"?");
         assert_eq!(said("nvml-library = \"/x\""), "config.toml:1: unknown key \"nvml-library\": did you mean \"nvml_library\"?");
         assert_eq!(said("[gpu]\nx = 1"), "config.toml:1: unknown key \"gpu\": the keys are color, ascii, nvml_library, interval, memory_hz, slow");
-        assert_eq!(said("\"\\u001B[31m\" = 1"), "config.toml:1: unknown key \"\\u{1b}[31m\": the keys are color, ascii, nvml_library, interval, memory_hz, slow");
+        assert_eq!(
+            said("\"\\u001B[31m\" = 1"),
+            "config.toml:1: unknown key \"\\u{1b}[31m\": the keys are color, ascii, nvml_library, interval, memory_hz, slow"
+        );
     }
 
     #[test]
@@ -100,7 +103,8 @@ mod tests {
     #[test]
     fn what_is_right_is_taken() {
         let layer = parse(Path::new("x"), "interval = 2\nmemory_hz = 200\nascii = true\nnvml_library = \"/opt/x.so\"").unwrap();
-        let right = Layer { interval_ms: Some(2000), memory_hz: Some(200), ascii: Some(true), nvml_library: Some("/opt/x.so".into()), ..Layer::default() };
+        let right =
+            Layer { interval_ms: Some(2000), memory_hz: Some(200), ascii: Some(true), nvml_library: Some("/opt/x.so".into()), ..Layer::default() };
         assert_eq!(layer, right);
         assert_eq!(parse(Path::new("x"), "").unwrap(), Layer::default());
     }

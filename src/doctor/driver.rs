@@ -209,12 +209,11 @@ fn examine_gpu(driver: Driver, index: u32, patience: Duration, gpus: &mut Vec<Gp
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => {
                 let silent = Answer::Silent(patience.as_secs());
-                match gpus[before..].last_mut().and_then(|gpu| gpu.calls.get_mut(asked)) {
-                    Some(call) => call.answer = silent,
-                    None => {
-                        let call = driver.in_call().map_or(String::new(), |(call, _)| format!(" ({call})"));
-                        gpus.push(unopened(index, &format!("{silent}{call}")));
-                    }
+                if let Some(call) = gpus[before..].last_mut().and_then(|gpu| gpu.calls.get_mut(asked)) {
+                    call.answer = silent;
+                } else {
+                    let call = driver.in_call().map_or(String::new(), |(call, _)| format!(" ({call})"));
+                    gpus.push(unopened(index, &format!("{silent}{call}")));
                 }
                 return Ok(());
             }

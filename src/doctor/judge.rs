@@ -143,7 +143,9 @@ fn around(facts: &Facts, advice: &mut Vec<String>) {
         advice.push(format!("NVIDIA_DRIVER_CAPABILITIES is {capabilities:?} and lacks utility, which brings the library into the container"));
     }
     if missing && machine.wsl {
-        advice.push("under WSL the library lies in /usr/lib/wsl/lib: install the NVIDIA driver in Windows, none in Linux, then wsl --shutdown".to_owned());
+        advice.push(
+            "under WSL the library lies in /usr/lib/wsl/lib: install the NVIDIA driver in Windows, none in Linux, then wsl --shutdown".to_owned(),
+        );
     }
     if missing && machine.nixos {
         advice.push("on NixOS the library lies in /run/opengl-driver/lib: set hardware.graphics.enable and services.xserver.videoDrivers".to_owned());
@@ -176,7 +178,9 @@ fn processes(facts: &Facts, advice: &mut Vec<String>) {
 fn answers(facts: &Facts, advice: &mut Vec<String>) {
     let gpus: Vec<&Gpu> = facts.gpus.iter().collect();
     if !calls_that(&gpus, |answer| matches!(answer, Answer::Silent(_))).is_empty() || gpus.iter().any(|gpu| gpu.error.is_some()) {
-        advice.push("for what a GPU leaves unanswered or cannot be opened: see dmesg for NVRM and Xid lines, and whether nvidia-smi answers".to_owned());
+        advice.push(
+            "for what a GPU leaves unanswered or cannot be opened: see dmesg for NVRM and Xid lines, and whether nvidia-smi answers".to_owned(),
+        );
     }
     let denied = calls_that(&gpus, |answer| matches!(answer, Answer::Absent(Absence::NotPermitted)));
     if !denied.is_empty() {

@@ -109,7 +109,7 @@ fn around(facts: &Facts, page: &mut Page) {
         page.paragraph("processes", &format!("{} listed · {} of them visible here", facts.processes.listed, facts.processes.visible));
     }
     let terminal = &facts.terminal;
-    let stream = |name, is| format!("{name} {}", if is { "a terminal" } else { "none" });
+    let stream = |name, is| format!("{name} is {} terminal", if is { "a" } else { "no" });
     let mut parts = vec![terminal.term.as_ref().map_or("TERM not set".to_owned(), |term| format!("TERM {term}"))];
     parts.extend(terminal.colorterm.as_ref().map(|value| format!("COLORTERM {value}")));
     parts.extend(terminal.no_color.then(|| "NO_COLOR".to_owned()));
@@ -133,17 +133,26 @@ fn gpus(gpus: &[Gpu], page: &mut Page) {
     for group in groups {
         page.blank();
         let Some(first) = group.first() else { continue };
-        let labels: Vec<_> = group.iter().map(|gpu| gpu.label.as_str()).collect();
         let uuids = group.iter().map(|gpu| gpu.uuid.as_str()).filter(|uuid| !uuid.is_empty()).collect::<Vec<_>>().join(", ");
         let total = first.total.map_or("total unknown".to_owned(), |total| format!("{:.1} GiB", Bytes(total).as_gib()));
-        let caption = format!("GPU {}", labels.join(","));
+        let caption = format!("GPU {:<8}", labels(&group));
         if let Some(error) = &first.error {
-            page.paragraph(&format!("{caption:CAPTION$}"), &format!("cannot be opened: {error}"));
+            page.paragraph(&caption, &format!("cannot be opened: {error}"));
             continue;
         }
-        let note = if group.len() == 1 { "µs at first, then again" } else { "µs at first, then again: the longest of them" };
-        page.paragraph(&format!("{caption:<11} "), &format!("{} · {total} · {uuids} · {note}", first.name));
+        let note = if group.len() == 1 { "µs at first, then again" } else { "longest µs at first, then again" };
+        page.paragraph(&caption, &format!("{} · {total} · {uuids} · {note}", first.name));
         table(&group, page);
+    }
+}
+
+/// `0,1` or, for three and more in a row, `0-7`.
+fn labels(group: &[&Gpu]) -> String {
+    let numbers: Vec<Option<u32>> = group.iter().map(|gpu| gpu.label.parse().ok()).collect();
+    let in_a_row = numbers.windows(2).all(|pair| matches!(pair, [Some(a), Some(b)] if a + 1 == *b));
+    match (group.first(), group.last()) {
+        (Some(first), Some(last)) if in_a_row && group.len() > 2 => format!("{}-{}", first.label, last.label),
+        _ => group.iter().map(|gpu| gpu.label.as_str()).collect::<Vec<_>>().join(","),
     }
 }
 
@@ -156,9 +165,8 @@ fn alike(a: &Gpu, b: &Gpu) -> bool {
 fn table(group: &[&Gpu], page: &mut Page) {
     let Some(first) = group.first() else { return };
     let longest = |at: usize, of: fn(&Call) -> Option<u64>| group.iter().filter_map(|gpu| of(gpu.calls.get(at)?)).max();
-    let cells: Vec<String> = (0..first.calls.len())
-        .map(|at| cell(&first.calls[at], longest(at, |call| call.first_us), longest(at, |call| call.second_us)))
-        .collect();
+    let cells: Vec<String> =
+        (0..first.calls.len()).map(|at| cell(&first.calls[at], longest(at, |call| call.first_us), longest(at, |call| call.second_us))).collect();
     let rows = cells.len().div_ceil(2);
     for (left, at) in cells.iter().take(rows).zip(rows..) {
         let line = format!("  {left:<46}  {}", cells.get(at).map_or("", String::as_str));
