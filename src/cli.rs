@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::Color;
+
 /// Who holds the VRAM, what it is made of, and whether it will run out.
 ///
 /// Without options: the dashboard. Sizes are in GiB with one decimal; percentages are of what CUDA can hand out
@@ -26,7 +28,11 @@ pub struct Cli {
 
     /// How it looks.
     #[command(flatten)]
-    pub style: Style,
+    pub style: StyleFlags,
+
+    /// Where the rest is settled.
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 const EXAMPLES: &str = "\
@@ -50,6 +56,18 @@ pub enum Command {
     Replay(Replay),
     /// The dashboard over the recording that is built in: no GPU needed.
     Demo,
+    /// What works here and what doesn't, and why: a report without anything private in it.
+    ///
+    /// Puts every question that vramtop has to every GPU, twice, and says what came of it and in how many microseconds. A question
+    /// that is not answered in 5 s ends the questions to that GPU.
+    Doctor(Doctor),
+    /// Completions for a shell, on stdout.
+    ///
+    /// bash: source <(vramtop completions bash), or into ~/.local/share/bash-completion/completions/vramtop;
+    /// zsh: into _vramtop in a folder of $fpath; fish: into ~/.config/fish/completions/vramtop.fish.
+    Completions(Completions),
+    /// The man page, on stdout: vramtop man | man -l -
+    Man,
 }
 
 /// Which GPUs and processes, how often, and in what form.
@@ -136,10 +154,10 @@ pub struct Smi {
 /// Colours and characters.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Style")]
-pub struct Style {
-    /// When to use colours; NO_COLOR is obeyed, too.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
-    pub color: Color,
+pub struct StyleFlags {
+    /// When to use colours; by default where the terminal has them and `NO_COLOR` is not set.
+    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    pub color: Option<Color>,
 
     /// Draw with ASCII characters alone.
     #[arg(long, global = true)]
@@ -166,16 +184,19 @@ pub enum Form {
     },
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// Where the terminal has them and NO_COLOR is not set.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never: bold, dim and reverse alone.
-    Never,
+/// The file of settings.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Settings")]
+pub struct Settings {
+    /// Read settings from FILE instead of ~/.config/vramtop/config.toml.
+    ///
+    /// A flag goes before a VRAMTOP_… variable, a variable before the file: vramtop doctor shows what is in force.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+
+    /// Print a commented sample of that file, with every key and its default.
+    #[arg(long, exclusive = true)]
+    pub print_config: bool,
 }
 
 /// `vramtop replay`.
@@ -203,6 +224,49 @@ fn form(text: &str) -> Result<Form, String> {
         }
     }
     Ok(form)
+}
+
+/// `vramtop doctor`.
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// Form of the report.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
+    pub format: ReportForm,
+
+    /// Load this library instead of the libnvidia-ml.so.1 that is found.
+    #[arg(long, value_name = "PATH")]
+    pub nvml_library: Option<PathBuf>,
+
+    /// Ask GPUs that runtime power management has put to sleep, too: it wakes them.
+    #[arg(long)]
+    pub wake: bool,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportForm {
+    /// For people.
+    Text,
+    /// One object, for programs.
+    Json,
+}
+
+/// `vramtop completions`.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// For which shell.
+    pub shell: Shell,
+}
+
+/// A shell that completions are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU bash with bash-completion.
+    Bash,
+    /// The Z shell.
+    Zsh,
+    /// fish.
+    Fish,
 }
 
 /// Seconds with decimals, as milliseconds.

@@ -20,6 +20,7 @@ pub use clock::{Clock, SystemClock};
 pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource, TelemetryScope};
 pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
+pub use power::all_asleep;
 pub use replay::{Playback, ReplayOptions, ReplaySource};
 pub use select::{Selection, SelectionError};
 

@@ -8,8 +8,9 @@ use jiff::tz::TimeZone;
 
 use super::signals::{self, Signal};
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::Record;
 use crate::monitor::Monitor;
@@ -25,7 +26,7 @@ enum Input {
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let interval_ms = look.period_ms().unwrap_or(1000);
     let json = look.form() == Form::Json;
     let host = if json { HostScope::All } else { HostScope::Named(look.most_holders()) };
@@ -33,10 +34,10 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let out = if json {
         Out::Json(Writer::new(out))
     } else {
-        let (options, zone) = (look.line_options(style), TimeZone::system());
+        let (options, zone) = (look.line_options(config.style()), TimeZone::system());
         Out::Lines { out, lines: String::new(), print: Box::new(move |monitor, lines| log_lines(monitor, &options, &zone, lines)) }
     };
-    follow(look, look.live(interval_ms, FixedFacts::First, host), out)
+    follow(look, look.live(config, interval_ms, FixedFacts::First, host), out)
 }
 
 /// Writes each record to `out`, until the source ends, `--count` is reached, or a signal comes.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::{GpuState, Record, Sample};
 use crate::monitor::Monitor;
@@ -22,18 +23,18 @@ const PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let json = look.form() == Form::Json;
     let (host, telemetry) =
         if json { (HostScope::All, TelemetryScope::Full) } else { (HostScope::Named(look.most_holders()), TelemetryScope::Glance) };
-    let options = LiveOptions { telemetry, ..look.live(1000, FixedFacts::Never, host) };
+    let options = LiveOptions { telemetry, ..look.live(config, 1000, FixedFacts::Never, host) };
     let (monitor, sample) = first_sample(options, look.wanted())?;
     let mut out = look.writer()?;
     if json {
         Writer::new(out).once(&sample, &monitor)?;
     } else {
         let mut text = String::new();
-        status_lines(&monitor, &look.line_options(style), &mut text);
+        status_lines(&monitor, &look.line_options(config.style()), &mut text);
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }

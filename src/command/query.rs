@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use super::{log, once};
 use crate::cli::{Form, Look, Smi};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, TelemetryScope};
+use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::model::Ask;
 use crate::monitor::Monitor;
@@ -19,7 +20,7 @@ pub(super) fn is_meant(look: &Look, smi: &Smi) -> bool {
 ///
 /// # Errors
 /// When a field is not offered, nothing can be read, or not written.
-pub(super) fn run(look: &Look, smi: &Smi) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, smi: &Smi, config: &Config) -> anyhow::Result<Exit> {
     let dialect = match look.format {
         None => Dialect { header: true, units: true },
         Some(Form::Csv { header, units }) => Dialect { header, units },
@@ -30,7 +31,7 @@ pub(super) fn run(look: &Look, smi: &Smi) -> anyhow::Result<Exit> {
     let query = query(smi, dialect).map_err(|error| UsageError(error.to_string()))?;
     let filtered = !look.user.is_empty() || !look.pid.is_empty();
     let named = if query.names_processes() || filtered { None } else { Some(0) };
-    let options = options(look, named, query.asks());
+    let options = options(look, config, named, query.asks());
     let zone = TimeZone::system();
     if look.period_ms().is_some() {
         let mut first = true;
@@ -52,8 +53,8 @@ pub(super) fn run(look: &Look, smi: &Smi) -> anyhow::Result<Exit> {
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn list(look: &Look) -> anyhow::Result<Exit> {
-    print_once(look, options(look, Some(0), Vec::new()), gpu_list)
+pub(super) fn list(look: &Look, config: &Config) -> anyhow::Result<Exit> {
+    print_once(look, options(look, config, Some(0), Vec::new()), gpu_list)
 }
 
 fn query(smi: &Smi, dialect: Dialect) -> Result<Query, FieldError> {
@@ -64,9 +65,9 @@ fn query(smi: &Smi, dialect: Dialect) -> Result<Query, FieldError> {
     }
 }
 
-fn options(look: &Look, named: Option<usize>, asks: Vec<Ask>) -> LiveOptions {
+fn options(look: &Look, config: &Config, named: Option<usize>, asks: Vec<Ask>) -> LiveOptions {
     let interval_ms = look.period_ms().unwrap_or(1000);
-    let options = look.live(interval_ms, FixedFacts::Never, HostScope::Named(named));
+    let options = look.live(config, interval_ms, FixedFacts::Never, HostScope::Named(named));
     LiveOptions { telemetry: TelemetryScope::Asked(asks), slow: false, ..options }
 }
 

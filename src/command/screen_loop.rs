@@ -13,8 +13,8 @@ use super::columns_file;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
-use crate::cli::Style;
 use crate::collect::{Clock, Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::config::Style;
 use crate::exit::Exit;
 use crate::model::Record;
 use crate::view::{Theme, view};
@@ -61,7 +61,7 @@ impl ScreenLoop {
     /// The terminal's.
     pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
         let theme = style.theme();
-        let screen = Screen::enter(!style.no_mouse)?;
+        let screen = Screen::enter(style.mouse)?;
         let app = app.with_columns(columns_file::read());
         let mut this = Self { app, theme, screen, interest, playback };
         this.draw()?;

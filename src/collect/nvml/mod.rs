@@ -6,6 +6,7 @@
 
 mod answer;
 mod call;
+mod checkup;
 mod device;
 mod driver;
 mod library;
@@ -15,8 +16,9 @@ mod raw;
 mod telemetry;
 mod words;
 
+pub use checkup::Check;
 pub use device::Device;
 pub use driver::{Driver, Versions};
-pub use library::{OpenError, candidates};
+pub use library::{OpenError, candidates, module_version};
 pub use line::Condition;
 pub use lists::Listed;
