@@ -1,5 +1,5 @@
 //! Completions and the man page: each is taken by the program that it is for, and holds every option.
-#![expect(clippy::expect_used, reason = "a test may fail")]
+#![expect(clippy::expect_used, clippy::print_stderr, reason = "a test may fail")]
 
 mod common;
 
@@ -21,7 +21,7 @@ fn printed(args: &[&str]) -> String {
 fn through(program: &str, args: &[&str], text: &str) -> Option<(bool, String)> {
     let child = Command::new(program).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {
-        println!("skipped: there is no {program}");
+        eprintln!("skipped: there is no {program}");
         return None;
     };
     let mut stdin = child.stdin.take().expect("a pipe");
