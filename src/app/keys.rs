@@ -23,6 +23,8 @@ pub enum Action {
     PageDown,
     /// The next sentence in line 2.
     NextNotice,
+    /// The process that line 2 names, while somebody walks through its sentences.
+    Open,
     /// Hold the picture, or the replay.
     Pause,
     /// Twice the speed of a replay.
@@ -119,6 +121,14 @@ pub const BINDINGS: &[Binding] = &[
         place: Place::Dashboard,
         help: "the next notice in line 2",
         line: Some(("n", "next notice")),
+    },
+    Binding {
+        keys: &[key(KeyCode::Enter)],
+        shown: "↵",
+        action: Action::Open,
+        place: Place::Dashboard,
+        help: "after n: select the process that line 2 names",
+        line: None,
     },
     Binding {
         keys: &[char(' ')],

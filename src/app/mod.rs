@@ -19,7 +19,7 @@ use std::ops::Range;
 use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 
-use crate::insight::Severity;
+use crate::insight::{Severity, Warning};
 use crate::model::{Moment, Record, SafeText};
 use freshness::Clock;
 use keys::Action;
@@ -113,6 +113,8 @@ pub struct Notice {
     pub number: usize,
     /// How many there are.
     pub of: usize,
+    /// The process that it names.
+    pub names: Option<RowId>,
 }
 
 /// Everything that a frame is drawn from.
@@ -127,6 +129,8 @@ pub struct App {
     clock: Clock,
     notice: usize,
     notices: usize,
+    /// Whether somebody walks through the notices: Enter is then about the one that is shown.
+    walking: bool,
     shown: Shown,
     interest: Interest,
 }
@@ -143,6 +147,7 @@ impl App {
             screen: Screen::default(),
             notice: 0,
             notices: 0,
+            walking: false,
             shown: Shown::default(),
             interest: Interest::default(),
         }
@@ -190,14 +195,25 @@ impl App {
         let ended = self.clock.ended().filter(|_| self.setup.mode == Mode::Live);
         let of = warnings.len() + usize::from(ended.is_some());
         let place = self.notice.min(of.saturating_sub(1));
-        let (severity, text) = match ended {
-            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}")),
+        let (severity, text, names) = match ended {
+            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}"), None),
             _ => {
                 let warning = warnings.get(place - usize::from(ended.is_some()))?;
-                (warning.severity(), warning.to_string())
+                (warning.severity(), warning.to_string(), self.named_by(warning))
             }
         };
-        Some(Notice { severity, text, number: place + 1, of })
+        Some(Notice { severity, text, number: place + 1, of, names })
+    }
+
+    fn named_by(&self, warning: &Warning) -> Option<RowId> {
+        let (label, key) = warning.names()?;
+        let gpu = self.picture().monitor().gpus().iter().find(|gpu| gpu.label == label)?;
+        Some(RowId::of_process(gpu.facts.id.clone(), key))
+    }
+
+    /// Whether Enter selects the process that line 2 names.
+    pub fn is_walking(&self) -> bool {
+        self.walking && self.notice().is_some_and(|notice| notice.names.is_some())
     }
 
     fn take(&mut self, record: &Record) -> Effect {
@@ -218,6 +234,7 @@ impl App {
     }
 
     fn act(&mut self, action: Action) -> Effect {
+        let walking = std::mem::take(&mut self.walking);
         let page = isize::try_from(self.shown.rows.len().max(1)).unwrap_or(1);
         match action {
             Action::Up => self.step(-1),
@@ -229,6 +246,14 @@ impl App {
             Action::NextNotice => {
                 let of = self.notice().map_or(1, |notice| notice.of);
                 self.notice = (self.notice + 1) % of.max(1);
+                self.walking = true;
+            }
+            Action::Open => {
+                let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
+                let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+                if let Some(id) = named {
+                    self.selection.find(rows, &id);
+                }
             }
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
@@ -264,7 +289,7 @@ impl App {
         let rows = self.picture().rows();
         let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
         let selected = self.selected().and_then(|at| rows.get(at));
-        let mut pids: Vec<u32> = visible.chain(selected).filter_map(TableRow::pid).collect();
+        let mut pids: Vec<u32> = visible.chain(selected).filter(|row| !row.is_ended()).filter_map(TableRow::pid).collect();
         pids.sort_unstable();
         pids.dedup();
         let interest = Interest { pids, sm_percent: shown.sm_percent };

@@ -5,7 +5,7 @@
 use super::owners::{Hue, Owner, Owners};
 use super::tags::{Candidate, Tag, Tags};
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
-use crate::monitor::{GpuRow, Monitor, ProcessRow};
+use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow};
 
 /// Who a row of the table is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,11 @@ pub struct RowId {
 }
 
 impl RowId {
+    /// A process on a GPU.
+    pub(super) const fn of_process(gpu: GpuId, key: ProcessKey) -> Self {
+        Self { gpu, key: Some(key), untracked: false }
+    }
+
     /// The same row; a start time that became known later makes no other process of it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same_process = match (self.key, other.key) {
@@ -45,6 +50,11 @@ pub enum Holder {
         /// How many.
         count: u32,
     },
+    /// A process that is no longer listed; it holds nothing.
+    Ended {
+        /// Position in [`Monitor::ended`].
+        at: usize,
+    },
 }
 
 /// One row of the table.
@@ -64,6 +74,16 @@ impl TableRow {
     /// The PID, where it is a process.
     pub fn pid(&self) -> Option<u32> {
         self.id.key.map(|key| key.pid)
+    }
+
+    /// Who it is, where it is a process.
+    pub const fn key(&self) -> Option<ProcessKey> {
+        self.id.key
+    }
+
+    /// Whether it stands for a process that is no longer listed.
+    pub const fn is_ended(&self) -> bool {
+        matches!(self.holder, Holder::Ended { .. })
     }
 }
 
@@ -107,7 +127,15 @@ impl Picture {
     pub fn process(&self, row: &TableRow) -> Option<&ProcessRow> {
         match row.holder {
             Holder::Process { at, .. } => self.monitor.processes().get(at),
-            Holder::Nobody | Holder::Untracked { .. } => None,
+            Holder::Nobody | Holder::Untracked { .. } | Holder::Ended { .. } => None,
+        }
+    }
+
+    /// The process behind a row, where it is no longer listed.
+    pub fn ended(&self, row: &TableRow) -> Option<&Ended> {
+        match row.holder {
+            Holder::Ended { at } => self.monitor.ended().get(at),
+            _ => None,
         }
     }
 
@@ -150,7 +178,7 @@ impl Picture {
                 _ if self.by_process => tag.hue(),
                 hue => hue,
             };
-            let id = RowId { gpu: gpu.facts.id.clone(), key: Some(row.facts.key), untracked: false };
+            let id = RowId::of_process(gpu.facts.id.clone(), row.facts.key);
             self.rows.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue } });
         }
         for (at, gpu) in gpus.iter().enumerate() {
@@ -167,6 +195,16 @@ impl Picture {
         self.by_gpu = vec![Vec::new(); gpus.len()];
         for (at, row) in self.rows.iter().enumerate() {
             self.by_gpu[row.gpu].push(at);
+        }
+        self.append_ended();
+    }
+
+    /// Those that ended stand below all that hold something, the last one first. They are in no bar.
+    fn append_ended(&mut self) {
+        for (at, ended) in self.monitor.ended().iter().enumerate().rev() {
+            let Some(gpu) = self.monitor.gpus().get(ended.row.gpu) else { continue };
+            let id = RowId::of_process(gpu.facts.id.clone(), ended.row.facts.key);
+            self.rows.push(TableRow { id, gpu: ended.row.gpu, bytes: None, holder: Holder::Ended { at } });
         }
     }
 }

@@ -106,15 +106,55 @@ fn the_selection_follows_its_process_through_every_order() {
 }
 
 #[test]
-fn what_takes_the_place_of_a_row_that_is_gone_is_selected() {
+fn a_process_that_ends_stays_selected_below_the_others() {
     let mut app = with(&[(1, 30), (2, 20), (3, 10)]);
     press(&mut app, KeyCode::Down);
     take(&mut app, sample(2, &[(1, 30), (3, 10)]));
-    assert_eq!(selected(&app), Some(3));
-    take(&mut app, sample(3, &[(1, 30)]));
+    assert_eq!((app.selected(), selected(&app)), (Some(2), Some(2)));
+    assert!(app.picture().rows()[2].is_ended());
+    // It comes back: the same process has one row.
+    take(&mut app, sample(3, &[(1, 30), (2, 20), (3, 10)]));
+    assert_eq!((selected(&app), app.picture().rows().iter().filter(|row| row.pid() == Some(2) && !row.is_ended()).count()), (Some(2), 1));
+}
+
+#[test]
+fn what_takes_the_place_of_a_row_that_is_gone_is_selected() {
+    let mut app = with(&[(1, 30), (2, 20)]);
+    press(&mut app, KeyCode::Down);
+    take(&mut app, sample(2, &[(1, 30)]));
+    assert_eq!(selected(&app), Some(2));
+    // 15 minutes later it is forgotten.
+    take(&mut app, sample(902, &[(1, 30)]));
     assert_eq!(selected(&app), Some(1));
-    take(&mut app, sample(4, &[]));
+    take(&mut app, sample(903, &[]));
+    take(&mut app, sample(1803, &[]));
     assert_eq!(app.selected(), None);
+}
+
+#[test]
+fn what_has_ended_is_not_looked_at_and_holds_nothing() {
+    let mut app = with(&[(1, 30), (2, 20)]);
+    take(&mut app, sample(2, &[(1, 30)]));
+    let owners: Bytes = app.picture().owners().iter().map(|owner| owner.bytes).sum();
+    assert_eq!(owners, Bytes::gib(30));
+    let seen = update(&mut app, Msg::Drawn(Shown { rows: 0..2, sm_percent: false }));
+    assert_eq!(seen, Effect::Interest(Interest { pids: vec![1], sm_percent: false }));
+}
+
+#[test]
+fn enter_after_n_selects_the_process_that_is_named() {
+    let mut app = with(&[(1, 50), (2, 48)]);
+    press(&mut app, KeyCode::Down);
+    assert_eq!(selected(&app), Some(2));
+    // The card is at the edge, and the largest holder is named.
+    press(&mut app, KeyCode::Char('n'));
+    assert!(app.is_walking());
+    press(&mut app, KeyCode::Enter);
+    assert_eq!((selected(&app), app.is_walking()), (Some(1), false));
+    // Any other key in between, and Enter is about the row again.
+    press(&mut app, KeyCode::Char('n'));
+    press(&mut app, KeyCode::Down);
+    assert!(!app.is_walking());
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod list;
 mod message;
 mod past;
 mod pen;
+mod ranks;
 mod selected;
 mod slices;
 mod table;
@@ -29,7 +30,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::app::{App, Screen, Shown};
+use crate::app::{App, Picture, Screen, Shown};
 use layout::{Gpus, Regions, Shape, regions};
 use past::Past;
 
@@ -54,7 +55,8 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     let picture = app.picture();
     let gpus = picture.monitor().gpus();
     let focus = app.selected().and_then(|at| picture.rows().get(at)).map_or(0, |row| row.gpu);
-    let regions = regions(area, &Shape { gpus: gpus.len(), focus, rows: picture.rows().len() });
+    let job = ranks::shown(app);
+    let regions = regions(area, &Shape { gpus: gpus.len(), focus, rows: rows_wanted(picture), ranks: job.is_some() });
     frame_of(buffer, &regions, app, theme);
     if gpus.is_empty() {
         message::draw(buffer, regions.table, app, theme);
@@ -72,6 +74,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     if let Some(area) = regions.held {
         held::draw(buffer, area, picture, theme);
     }
+    if let Some((area, job)) = regions.ranks.zip(job) {
+        ranks::draw(buffer, area, &job, theme);
+    }
     if picture.rows().is_empty() {
         message::draw(buffer, regions.table, app, theme);
     }
@@ -80,6 +85,13 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
         selected::draw(buffer, area, app, &past, theme);
     }
     shown
+}
+
+/// Rows for which the table is given room. Of those that ended the last few; the others are scrolled to.
+fn rows_wanted(picture: &Picture) -> usize {
+    const ENDED: usize = 3;
+    let ended = picture.rows().iter().filter(|row| row.is_ended()).count();
+    picture.rows().len() - ended + ended.min(ENDED)
 }
 
 /// What surrounds the picture: the two lines at the top and the keys.

@@ -1,8 +1,10 @@
 //! The row under the cursor in full, and its history where there is room for it.
 
+use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::figures::{span, time_of_day};
 use super::graph::{Graph, Scale};
 use super::past::{Past, base, total_of};
 use super::pen::{Pen, cut, width_of};
@@ -10,13 +12,18 @@ use super::theme::{Role, Theme};
 use crate::app::{App, Holder, TableRow};
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, ProcessFacts};
-use crate::monitor::ProcessRow;
+use crate::monitor::{Ended, ProcessRow};
 
 /// Draws two lines, and below them the history.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) {
     let picture = app.picture();
     let Some(row) = app.selected().and_then(|at| picture.rows().get(at)) else { return };
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
+    if let Some(ended) = picture.ended(row) {
+        draw_command(buffer, area, &ended.row, theme);
+        Pen::new(buffer, second).put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Label));
+        return;
+    }
     let Some(process) = picture.process(row) else {
         draw_ownerless(buffer, area, second, row, theme);
         return;
@@ -28,6 +35,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let graph = Rect { y: area.y + 2, height: area.height - 2, ..area };
         draw_history(buffer, graph, app, row, process, past, theme);
     }
+}
+
+/// All that is known of an end. The driver's list says only that it came.
+fn how_it_ended(ended: &Ended, zone: &TimeZone) -> String {
+    let verb = if ended.lives_on { "left this GPU" } else { "ended" };
+    let ran = ended.ran_ms().map(|ms| format!(" after {}", span(ms)));
+    let peak = ended.row.peak.map(|peak| format!(" · peak {}", peak.bytes));
+    let full = ended.notable_fullness().map(|fullness| format!(" · the card was {fullness} % full then"));
+    let parts: String = [ran, peak, full].into_iter().flatten().collect();
+    format!("{verb} at {}{parts} · why is not known", time_of_day(ended.at, zone))
 }
 
 /// PID and command, and at the right end what the process belongs to. The command gives way.

@@ -105,6 +105,7 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
                 let look = Look::Held { hue: Hue::Unseen, alternate: false, letter: '+' };
                 others.push(Slice::new(bytes, look, labels('+', &format!("{count} more"), bytes)));
             }
+            Holder::Ended { .. } => {}
         }
     }
     slices.extend(small.map(|(mut all, count)| {

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::columns::{Column, Needs, Placed, columns, mark_width};
-use super::figures::{Change, UNKNOWN, gib, span};
+use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
 use super::graph::small;
 use super::past::{Past, total_of};
 use super::pen::{Pen, width_of};
@@ -15,7 +16,7 @@ use super::theme::{Role, Theme};
 use crate::app::{App, Holder, Hue, Picture, Shown, TableRow};
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, Visibility};
-use crate::monitor::ProcessRow;
+use crate::monitor::{Ended, ProcessRow};
 
 /// Draws head and rows. Says which rows were seen.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) -> Shown {
@@ -31,7 +32,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let line = Rect { y, height: 1, ..area };
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
-        Row { picture, entry: row, past, rank_apart, now, selected, theme }.draw(buffer, line, &placed);
+        let (ended, zone) = (picture.ended(row), &app.setup().zone);
+        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, theme }.draw(buffer, line, &placed);
     }
     if seen.len() < rows.len() && height > 1 {
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
@@ -103,16 +105,21 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     };
     let ownerless = if held(true) > Bytes::ZERO { format!(", {} of it no owner", held(true)) } else { String::new() };
     let indent = mark_width(area.width);
-    Pen::new(buffer, area).skip(indent).put(&format!("{counts}: {}{ownerless}", held(false)), theme.style(Role::Label));
+    let held =
+        if held(false) > Bytes::ZERO || hidden.clone().any(|row| !row.is_ended()) { format!(": {}", held(false)) } else { " that ended".to_owned() };
+    Pen::new(buffer, area).skip(indent).put(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
 }
 
 struct Row<'a> {
     picture: &'a Picture,
     entry: &'a TableRow,
+    /// The process, where it is no longer listed.
+    ended: Option<&'a Ended>,
     past: &'a Past,
     /// Whether the rank has a column of its own.
     rank_apart: bool,
     now: Option<crate::model::Moment>,
+    zone: &'a TimeZone,
     selected: bool,
     theme: &'a Theme,
 }
@@ -120,18 +127,24 @@ struct Row<'a> {
 impl Row<'_> {
     fn style(&self, role: Role) -> Style {
         // Under the cursor all has one look, so that no colour breaks the reversal.
-        if self.selected { Theme::selected() } else { self.theme.style(role) }
+        match role {
+            _ if self.selected => Theme::selected(),
+            // What holds nothing any more is dim from end to end.
+            _ if self.ended.is_some() => self.theme.style(Role::Label),
+            role => self.theme.style(role),
+        }
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
         if self.selected {
             buffer.set_style(area.intersection(buffer.area), Theme::selected());
         }
-        let process = self.picture.process(self.entry);
+        let process = self.picture.process(self.entry).or(self.ended.map(|ended| &ended.row));
         let (letter, hue) = match self.entry.holder {
             Holder::Process { tag, hue, .. } => (tag.letter, hue),
             Holder::Nobody => ('?', Hue::Unseen),
             Holder::Untracked { .. } => ('+', Hue::Unseen),
+            Holder::Ended { .. } => ('×', Hue::Unseen),
         };
         let mark = mark_width(area.width);
         let mut pen = Pen::new(buffer, area);
@@ -139,11 +152,27 @@ impl Row<'_> {
         pen.glyph(letter, self.style(Role::Hue(hue)));
         for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
-            self.cell(&mut Pen::new(buffer, cell), column, process, hue);
+            let mut pen = Pen::new(buffer, cell);
+            match self.ended.and_then(|ended| self.ended_cell(column, ended)) {
+                Some(text) if matches!(column.column, Column::Trend) => pen.left(&text, column.width, self.style(Role::Label)),
+                Some(text) => pen.right(&text, column.width, self.style(Role::Label)),
+                None => self.cell(&mut pen, column, process, hue),
+            };
         }
     }
 
-    fn cell(&self, pen: &mut Pen<'_>, placed: Placed, process: Option<&ProcessRow>, hue: Hue) {
+    /// What a process that is no longer listed has of its own in a column; `None` where it has what all have.
+    fn ended_cell(&self, placed: Placed, ended: &Ended) -> Option<String> {
+        match placed.column {
+            Column::Vram => Some(if ended.lives_on { "left" } else { "ended" }.to_owned()),
+            Column::Trend => Some(how_it_went(ended, self.zone, placed.width)),
+            Column::Time => ended.ran_ms().map(span),
+            Column::Sm | Column::Cpu | Column::Rss => Some(String::new()),
+            _ => None,
+        }
+    }
+
+    fn cell<'p, 'b>(&self, pen: &'p mut Pen<'b>, placed: Placed, process: Option<&ProcessRow>, hue: Hue) -> &'p mut Pen<'b> {
         let (label, text, width) = (self.style(Role::Label), self.style(Role::Text), placed.width);
         let host = process.and_then(|row| row.host.get());
         match placed.column {
@@ -183,7 +212,7 @@ impl Row<'_> {
             }
             Column::Job => pen.left(&process.map_or_else(|| UNKNOWN.to_owned(), job), width, label),
             Column::What => pen.left(&self.what(process, width), width, if hue == Hue::Unseen { label } else { text }),
-        };
+        }
     }
 
     fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
@@ -221,7 +250,7 @@ impl Row<'_> {
                 if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
             }
             Holder::Untracked { count } => format!("{count} others, counted only"),
-            Holder::Process { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
+            Holder::Process { .. } | Holder::Ended { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
         }
     }
 }
@@ -239,6 +268,13 @@ fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
         .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))
         .map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
     format!("{kind}{full}{rank}")
+}
+
+/// When it went, and how full the card was where that may be why; shorter where there is no room.
+fn how_it_went(ended: &Ended, zone: &TimeZone, width: u16) -> String {
+    let at = format!("× {}", hour_and_minute(ended.at, zone));
+    let full = ended.notable_fullness().map(|fullness| format!("{at} at {fullness} %"));
+    full.filter(|text| width_of(text) <= width).unwrap_or(at)
 }
 
 fn job(row: &ProcessRow) -> String {
