@@ -99,6 +99,10 @@ pub struct Look {
     #[arg(long)]
     pub slow: bool,
 
+    /// Change nothing: no signal can be sent from the dashboard.
+    #[arg(long)]
+    pub read_only: bool,
+
     /// Load this library instead of the libnvidia-ml.so.1 that is found.
     #[arg(long, value_name = "PATH")]
     pub nvml_library: Option<PathBuf>,

@@ -12,10 +12,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("monitor", &["model", "history", "insight"]),
     ("record", &["model", "monitor"]),
     ("collect", &["model", "record"]),
+    ("act", &["model"]),
     ("output", &["model", "history", "insight", "monitor", "record"]),
     ("app", &["model", "history", "insight", "monitor", "record", "collect"]),
     ("view", &["model", "history", "insight", "monitor", "record", "app"]),
-    ("command", &["model", "history", "insight", "monitor", "record", "collect", "output", "app", "view", "cli", "exit"]),
+    ("command", &["model", "history", "insight", "monitor", "record", "collect", "act", "output", "app", "view", "cli", "exit"]),
     ("cli", &[]),
     ("exit", &["collect"]),
 ];

@@ -10,6 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use stage::machine::{Holder, Machine, SECONDS};
 use stage::{after, dashboard, draw, stories};
 use vramtop::app::{App, Mode, Msg, update};
+use vramtop::model::{Refusal, RunState, Signal};
 use vramtop::view::{Colors, Theme};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
@@ -62,6 +63,70 @@ fn a_notice_s_process_can_be_selected() {
     press(&mut app, KeyCode::Char('n'));
     let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
     assert!(frame.lines().nth(1).is_some_and(|line| line.contains("1 of 2  n next  ↵ select it")), "{frame}");
+}
+
+fn ready(app: &mut App, state: char) {
+    let Some(key) = app.dialog().map(|dialog| dialog.key) else { panic!("a dialog is open") };
+    update(app, Msg::Opened { key, answer: Ok(RunState(state)) });
+}
+
+#[test]
+fn the_dialog_names_its_process_and_what_its_end_would_free() {
+    let mut app = after(&stories::two_h200());
+    press(&mut app, KeyCode::Down);
+    press(&mut app, KeyCode::Char('K'));
+    ready(&mut app, 'S');
+    assert_frame!("dialog_120x36", app, 120 x 36);
+    press(&mut app, KeyCode::Down);
+    assert_frame!("dialog_80x24", app, 80 x 24);
+    press(&mut app, KeyCode::End);
+    assert_frame!("dialog_40x10", app, 40 x 10);
+    for (width, height) in [(1, 1), (20, 3), (300, 2)] {
+        draw(&mut app, &MONO, width, height);
+    }
+}
+
+/// The lines of the sheet.
+fn sheet(app: &mut App) -> Vec<String> {
+    let frame = draw(app, &MONO, 120, 36).backend().to_string();
+    let lines = frame.lines().map(|line| line.trim_matches(['"', ' ']).to_owned());
+    lines.skip_while(|line| !line.starts_with("────")).skip(1).take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn the_dialog_says_why_a_signal_cannot_be_sent() {
+    let mut app = after(&with_a_death());
+    // The last rows: one that is not visible here, and one that has ended.
+    press(&mut app, KeyCode::End);
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(sheet(&mut app), ["signal to 41502  sweep.py --lr 1e-4 of ann", "it holds no GPU memory now", "no signal can be sent: it has ended"]);
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Up);
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(
+        sheet(&mut app),
+        [
+            "signal to 7745  not visible here",
+            "its end would free 1.2 on GPU 1",
+            "no signal can be sent: it is not visible here (another container or PID namespace): run vramtop on the host"
+        ]
+    );
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Home);
+    for (state, sentence) in [
+        ('D', "it waits in the kernel (state D): signals will not work until it comes back"),
+        ('Z', "it is a zombie: signals will not work, its parent has to take note of its end"),
+    ] {
+        press(&mut app, KeyCode::Char('K'));
+        ready(&mut app, state);
+        assert_eq!(sheet(&mut app).get(2).map(String::as_str), Some(sentence));
+        press(&mut app, KeyCode::Esc);
+    }
+    press(&mut app, KeyCode::Char('I'));
+    ready(&mut app, 'S');
+    let key = app.dialog().expect("open").key;
+    update(&mut app, Msg::Signalled { key, signal: Signal::Int, answer: Err(Refusal::NotPermitted) });
+    assert_eq!(sheet(&mut app)[2], "INT was not sent: not permitted: it belongs to another user (sudo vramtop may)");
 }
 
 #[test]

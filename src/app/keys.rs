@@ -4,7 +4,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{Mode, Screen};
+use super::{Mode, Screen, Setup};
+use crate::model::Signal;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,12 @@ pub enum Action {
     NextNotice,
     /// The process that line 2 names, while somebody walks through its sentences.
     Open,
+    /// The dialog that sends a signal, with this one under the cursor.
+    Signal(Signal),
+    /// So many signals down, or up.
+    Choose(isize),
+    /// The signal under the cursor is sent.
+    Send,
     /// Hold the picture, or the replay.
     Pause,
     /// Twice the speed of a replay.
@@ -43,6 +50,13 @@ pub enum Action {
     Suspend,
 }
 
+impl Action {
+    /// Whether it is offered only where something may be changed.
+    pub const fn changes_the_world(self) -> bool {
+        matches!(self, Self::Signal(_) | Self::Send)
+    }
+}
+
 /// Where a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -52,6 +66,10 @@ pub enum Place {
     Dashboard,
     /// On the dashboard over a recording.
     Replay,
+    /// On the dashboard and in the dialog that sends a signal.
+    Process,
+    /// In the dialog that sends a signal.
+    Dialog,
     /// On every screen above the dashboard.
     Above,
 }
@@ -148,6 +166,40 @@ pub const BINDINGS: &[Binding] = &[
     },
     Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "replay half as fast", line: None },
     Binding {
+        keys: &[char('K'), key(KeyCode::F(9))],
+        shown: "K F9",
+        action: Action::Signal(Signal::Term),
+        place: Place::Dashboard,
+        help: "send a signal to the selected process (it asks first)",
+        line: Some(("K", "kill")),
+    },
+    Binding {
+        keys: &[char('T')],
+        shown: "T",
+        action: Action::Signal(Signal::Term),
+        place: Place::Process,
+        help: "the same, with TERM under the cursor",
+        line: None,
+    },
+    Binding {
+        keys: &[char('I')],
+        shown: "I",
+        action: Action::Signal(Signal::Int),
+        place: Place::Process,
+        help: "the same, with INT under the cursor",
+        line: None,
+    },
+    Binding {
+        keys: &[key(KeyCode::Up), char('k')],
+        shown: "↑ k",
+        action: Action::Choose(-1),
+        place: Place::Dialog,
+        help: "",
+        line: Some(("↑↓", "signal")),
+    },
+    Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Choose(1), place: Place::Dialog, help: "", line: None },
+    Binding { keys: &[key(KeyCode::Enter)], shown: "↵", action: Action::Send, place: Place::Dialog, help: "", line: Some(("↵", "send it")) },
+    Binding {
         keys: &[char('?'), key(KeyCode::F(1))],
         shown: "? F1",
         action: Action::Help,
@@ -189,6 +241,8 @@ impl Binding {
         match self.place {
             Place::Everywhere => true,
             Place::Dashboard => dashboard,
+            Place::Process => dashboard || screen == Screen::Signal,
+            Place::Dialog => screen == Screen::Signal,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Above => !dashboard,
         }
@@ -196,7 +250,12 @@ impl Binding {
 
     /// Whether the help lists them: what works nowhere in this mode is left out.
     pub fn is_listed(&self, mode: Mode) -> bool {
-        self.place != Place::Replay || matches!(mode, Mode::Replay { .. })
+        !self.help.is_empty() && (self.place != Place::Replay || matches!(mode, Mode::Replay { .. }))
+    }
+
+    /// Whether they work in a session that was set up so.
+    pub fn is_offered(&self, setup: &Setup) -> bool {
+        !self.action.changes_the_world() || setup.may_act()
     }
 }
 
@@ -215,7 +274,7 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_on_one_screen() {
-        for screen in [Screen::Dashboard, Screen::Help] {
+        for screen in [Screen::Dashboard, Screen::Help, Screen::Signal] {
             let mode = Mode::Replay { length_ms: None };
             let bound: Vec<&Press> = BINDINGS.iter().filter(|b| b.works_on(screen, mode)).flat_map(|b| b.keys).collect();
             for (at, press) in bound.iter().enumerate() {
@@ -227,7 +286,7 @@ mod tests {
     #[test]
     fn quitting_works_everywhere() {
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        for screen in [Screen::Dashboard, Screen::Help] {
+        for screen in [Screen::Dashboard, Screen::Help, Screen::Signal] {
             assert_eq!(action(&control_c, screen, Mode::Live), Some(Action::Quit));
         }
         let c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);

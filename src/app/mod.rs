@@ -2,6 +2,7 @@
 //!
 //! Nothing here draws, reads or asks the time: messages come in, an effect comes out as a value, and the main loop carries it out.
 
+mod dialog;
 mod freshness;
 pub mod keys;
 mod owners;
@@ -9,6 +10,7 @@ mod picture;
 mod selection;
 mod tags;
 
+pub use dialog::{Dialog, Stage};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
 pub use owners::{Hue, Owner};
 pub use picture::{Holder, Picture, RowId, TableRow};
@@ -20,7 +22,7 @@ use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 
 use crate::insight::{Severity, Warning};
-use crate::model::{Moment, Record, SafeText};
+use crate::model::{Moment, ProcessKey, Record, Refusal, RunState, SafeText, Signal};
 use freshness::Clock;
 use keys::Action;
 use selection::Selection;
@@ -34,6 +36,15 @@ pub struct Setup {
     pub mode: Mode,
     /// Where they come from, as the screen names it while nothing has come: a library, a file.
     pub source: SafeText,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
+}
+
+impl Setup {
+    /// Whether signals can be sent: to this machine, and where nobody has forbidden it.
+    pub fn may_act(&self) -> bool {
+        self.mode == Mode::Live && !self.read_only
+    }
 }
 
 /// Which screen is up.
@@ -44,6 +55,8 @@ pub enum Screen {
     Dashboard,
     /// The keys and the words.
     Help,
+    /// The dialog that sends a signal, over another screen.
+    Signal,
 }
 
 /// One thing that reaches the dashboard.
@@ -61,6 +74,22 @@ pub enum Msg {
     Waiting(Waiting),
     /// The source has ended, and why.
     Ended(String),
+    /// A process was taken hold of, or was not.
+    Opened {
+        /// Who it is.
+        key: ProcessKey,
+        /// Its state, or why not.
+        answer: Result<RunState, Refusal>,
+    },
+    /// A signal was sent, or was not.
+    Signalled {
+        /// To whom.
+        key: ProcessKey,
+        /// Which.
+        signal: Signal,
+        /// Why not, if so.
+        answer: Result<(), Refusal>,
+    },
     /// A frame was drawn; this is what it showed.
     Drawn(Shown),
 }
@@ -98,6 +127,15 @@ pub enum Effect {
     Suspend,
     /// Tell the replay, then draw.
     Playback(Playback),
+    /// Take hold of a process, so that a signal can reach it and no other.
+    OpenTarget(ProcessKey),
+    /// Send a signal to the process that is held.
+    Signal {
+        /// Who is meant.
+        key: ProcessKey,
+        /// Which.
+        signal: Signal,
+    },
     /// Tell the source what is looked at. No frame is due.
     Interest(Interest),
 }
@@ -131,6 +169,7 @@ pub struct App {
     notices: usize,
     /// Whether somebody walks through the notices: Enter is then about the one that is shown.
     walking: bool,
+    dialog: Option<Dialog>,
     shown: Shown,
     interest: Interest,
 }
@@ -148,6 +187,7 @@ impl App {
             notice: 0,
             notices: 0,
             walking: false,
+            dialog: None,
             shown: Shown::default(),
             interest: Interest::default(),
         }
@@ -165,7 +205,17 @@ impl App {
 
     /// Which screen is up.
     pub const fn screen(&self) -> Screen {
+        if self.dialog.is_some() { Screen::Signal } else { self.screen }
+    }
+
+    /// The screen below the dialog, where one is open.
+    pub const fn beneath(&self) -> Screen {
         self.screen
+    }
+
+    /// The dialog that sends a signal, where it is open.
+    pub const fn dialog(&self) -> Option<&Dialog> {
+        self.dialog.as_ref()
     }
 
     /// Position of the row under the cursor in [`Picture::rows`].
@@ -258,13 +308,56 @@ impl App {
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
-            Action::Help => self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help },
-            Action::Back => self.screen = Screen::Dashboard,
+            Action::Signal(signal) => return self.ask(signal),
+            Action::Choose(by) => {
+                if let Some(dialog) = &mut self.dialog {
+                    dialog.step(by);
+                }
+            }
+            Action::Send => {
+                let Some(dialog) = self.dialog.as_ref().filter(|dialog| dialog.is_open()) else { return Effect::None };
+                return Effect::Signal { key: dialog.key, signal: dialog.signal };
+            }
+            Action::Help => {
+                self.dialog = None;
+                self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help };
+            }
+            Action::Back => {
+                if self.dialog.take().is_none() {
+                    self.screen = Screen::Dashboard;
+                }
+            }
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
             Action::Suspend => return Effect::Suspend,
         }
         Effect::Redraw
+    }
+
+    /// Opens the dialog about the selected process; in the dialog, chooses that signal.
+    fn ask(&mut self, signal: Signal) -> Effect {
+        if let Some(dialog) = &mut self.dialog {
+            dialog.signal = signal;
+            return Effect::Redraw;
+        }
+        let picture = self.picture();
+        let row = self.selected().and_then(|at| picture.rows().get(at));
+        let Some(dialog) = row.and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
+        let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
+        self.dialog = Some(dialog);
+        effect
+    }
+
+    /// The dialog, if it is still about that process.
+    fn dialog_of(&mut self, key: ProcessKey) -> Option<&mut Dialog> {
+        self.dialog.as_mut().filter(|dialog| dialog.key == key)
+    }
+
+    fn press(&mut self, key: &KeyEvent) -> Effect {
+        match keys::action(key, self.screen(), self.setup.mode) {
+            Some(action) if !action.changes_the_world() || self.setup.may_act() => self.act(action),
+            _ => Effect::None,
+        }
     }
 
     fn step(&mut self, by: isize) {
@@ -308,7 +401,9 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
     let redraw_if = |changed: bool| if changed { Effect::Redraw } else { Effect::None };
     match msg {
         Msg::Record(record) => app.take(&record),
-        Msg::Key(key) => keys::action(&key, app.screen, app.setup.mode).map_or(Effect::None, |action| app.act(action)),
+        Msg::Key(key) => app.press(&key),
+        Msg::Opened { key, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.opened(answer)).is_some()),
+        Msg::Signalled { key, signal, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.answered(signal, answer)).is_some()),
         Msg::Resize(..) => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);

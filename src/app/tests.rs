@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, OwnCost, ProcessFacts, ProcessSample, Reading,
-    Sample, Telemetry, Untracked,
+    Sample, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
 
 fn app(mode: Mode) -> App {
-    App::new(Setup { zone: TimeZone::UTC, mode, source: "test".into() })
+    App::new(Setup { zone: TimeZone::UTC, mode, source: "test".into(), read_only: false })
 }
 
 fn header() -> Record {
@@ -244,4 +244,86 @@ fn help_comes_and_goes() {
     press(&mut app, KeyCode::Esc);
     assert_eq!((app.screen(), press(&mut app, KeyCode::Esc)), (Screen::Dashboard, Effect::None));
     assert_eq!(press(&mut app, KeyCode::Char('q')), Effect::Quit);
+}
+
+/// A step in which these PIDs are visible here.
+fn sample_here(second: u64, held: &[(u32, u64)]) -> Record {
+    let Record::Sample(mut sample) = sample(second, held) else { panic!("a sample") };
+    for process in &mut sample.processes {
+        let pid = process.facts.key.pid;
+        let key = ProcessKey { pid, start_ticks: Some(u64::from(pid) * 7) };
+        process.facts = Arc::new(ProcessFacts { key, visibility: Visibility::Here, ..ProcessFacts::unseen(pid) });
+    }
+    Record::Sample(sample)
+}
+
+const fn key_of(pid: u32) -> ProcessKey {
+    ProcessKey { pid, start_ticks: Some(pid as u64 * 7) }
+}
+
+fn here(held: &[(u32, u64)]) -> App {
+    let mut app = app(Mode::Live);
+    take(&mut app, header());
+    take(&mut app, sample_here(1, held));
+    app
+}
+
+#[test]
+fn the_dialog_stays_with_the_process_that_it_named() {
+    let mut app = here(&[(1, 30), (2, 20)]);
+    assert_eq!(press(&mut app, KeyCode::Char('K')), Effect::OpenTarget(key_of(1)));
+    // Nothing is sent before the process is held.
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
+    update(&mut app, Msg::Opened { key: key_of(1), answer: Ok(RunState('S')) });
+    // The rows change places, and the first ends: the dialog is about the same one.
+    take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
+    take(&mut app, sample_here(3, &[(2, 40)]));
+    press(&mut app, KeyCode::Down);
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { key: key_of(1), signal: Signal::Int });
+    update(&mut app, Msg::Signalled { key: key_of(1), signal: Signal::Int, answer: Err(Refusal::Ended) });
+    // What has ended is sent nothing more.
+    assert_eq!((app.dialog().map(|dialog| dialog.is_open()), press(&mut app, KeyCode::Enter)), (Some(false), Effect::None));
+}
+
+#[test]
+fn an_answer_about_another_process_changes_nothing() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(update(&mut app, Msg::Opened { key: key_of(2), answer: Ok(RunState('S')) }), Effect::None);
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
+}
+
+#[test]
+fn the_keys_choose_the_signal() {
+    let mut app = here(&[(1, 30)]);
+    let chosen = |app: &App| app.dialog().map(|dialog| dialog.signal.name());
+    for (key, name) in [(KeyCode::Char('K'), "TERM"), (KeyCode::F(9), "TERM"), (KeyCode::Char('T'), "TERM"), (KeyCode::Char('I'), "INT")] {
+        press(&mut app, key);
+        assert_eq!((app.screen(), chosen(&app)), (Screen::Signal, Some(name)));
+        press(&mut app, KeyCode::Esc);
+        assert_eq!((app.screen(), chosen(&app)), (Screen::Dashboard, None));
+    }
+    press(&mut app, KeyCode::Char('K'));
+    for name in ["INT", "KILL", "HUP", "QUIT", "STOP", "CONT", "USR1", "USR2", "USR2"] {
+        press(&mut app, KeyCode::Down);
+        assert_eq!(chosen(&app), Some(name));
+    }
+    press(&mut app, KeyCode::Char('T'));
+    assert_eq!(chosen(&app), Some("TERM"));
+}
+
+#[test]
+fn nothing_is_signalled_where_it_may_not_be() {
+    let setup = |mode, read_only| Setup { zone: TimeZone::UTC, mode, source: "test".into(), read_only };
+    for setup in [setup(Mode::Live, true), setup(Mode::Replay { length_ms: None }, false)] {
+        let mut app = App::new(setup);
+        take(&mut app, header());
+        take(&mut app, sample_here(1, &[(1, 30)]));
+        for key in [KeyCode::Char('K'), KeyCode::Char('T'), KeyCode::Char('I'), KeyCode::F(9)] {
+            assert_eq!((press(&mut app, key), app.dialog().is_none()), (Effect::None, true));
+        }
+    }
+    // A process that is not visible here is never taken hold of.
+    let mut app = with(&[(1, 30)]);
+    assert_eq!((press(&mut app, KeyCode::Char('K')), press(&mut app, KeyCode::Enter)), (Effect::Redraw, Effect::None));
 }

@@ -29,7 +29,7 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let (sender, inputs) = channel();
     let interest = Arc::new(Interest::default());
     let library = look.nvml_library.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
-    let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
+    let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library), read_only: look.read_only });
     // First of all, so that no signal finds the terminal taken over and nobody to give it back.
     watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crossterm::event;
 
+use super::acting::Acting;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
@@ -44,6 +45,7 @@ pub(super) struct ScreenLoop {
     screen: Screen,
     interest: Arc<Interest>,
     playback: Option<mpsc::Sender<Playback>>,
+    acting: Acting,
 }
 
 /// Whether the loop goes on.
@@ -60,7 +62,7 @@ impl ScreenLoop {
     pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
         let theme = style.theme();
         let screen = Screen::enter()?;
-        let mut this = Self { app, theme, screen, interest, playback };
+        let mut this = Self { app, theme, screen, interest, playback, acting: Acting::default() };
         this.draw()?;
         Ok(this)
     }
@@ -151,6 +153,14 @@ impl ScreenLoop {
                     let _ = player.send(command(playback));
                 }
                 true
+            }
+            Effect::OpenTarget(key) => {
+                let answer = self.acting.open(key);
+                return self.update(answer);
+            }
+            Effect::Signal { key, signal } => {
+                let answer = self.acting.signal(key, signal);
+                return self.update(answer);
             }
             Effect::Interest(seen) => {
                 self.interest.set(&seen.pids, seen.sm_percent);

@@ -5,6 +5,7 @@
 mod ascii;
 mod bar;
 mod columns;
+mod dialog;
 mod figures;
 mod footer;
 mod gpu;
@@ -38,13 +39,19 @@ use past::Past;
 pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    let shown = match app.screen() {
-        Screen::Dashboard => dashboard(buffer, area, app, theme),
+    let shown = match app.beneath() {
+        Screen::Dashboard | Screen::Signal => dashboard(buffer, area, app, theme),
         Screen::Help => {
             help(buffer, area, app, theme);
             Shown::default()
         }
     };
+    if let Some(dialog) = app.dialog() {
+        let regions = regions(area, &Shape::default());
+        let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
+        let above = Rect { y: area.y, height: bottom.saturating_sub(area.y), ..regions.header };
+        dialog::draw(buffer, above, dialog, theme);
+    }
     if theme.is_ascii() {
         ascii::translate(buffer);
     }
