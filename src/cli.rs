@@ -48,6 +48,7 @@ pub enum Command {
 }
 
 /// Which GPUs and processes, how often, and in what form.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Looking")]
 pub struct Look {

@@ -10,7 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use stage::machine::{Holder, Machine, SECONDS};
 use stage::{after, dashboard, draw, stories};
 use vramtop::app::{App, Mode, Msg, update};
-use vramtop::model::{Refusal, RunState, Signal};
+use vramtop::model::{Ancestor, Details, Reading, Refusal, RunState, SafeText, Signal};
 use vramtop::view::{Colors, Theme};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
@@ -127,6 +127,98 @@ fn the_dialog_says_why_a_signal_cannot_be_sent() {
     let key = app.dialog().expect("open").key;
     update(&mut app, Msg::Signalled { key, signal: Signal::Int, answer: Err(Refusal::NotPermitted) });
     assert_eq!(sheet(&mut app)[2], "INT was not sent: not permitted: it belongs to another user (sudo vramtop may)");
+}
+
+/// What a look at the first process of [`stories::two_h200`] finds out.
+fn details(app: &App, environment: Reading<Vec<(SafeText, SafeText)>>) -> Msg {
+    let row = app.detail().and_then(|detail| detail.row(app.picture())).expect("it is listed");
+    let family = [(2011, "sshd"), (2044, "bash"), (41790, "slurmstepd"), (41801, "torchrun")];
+    let ancestors = family.map(|(pid, name)| Ancestor { pid, name: name.into() }).to_vec();
+    Msg::Details(Box::new(Details { key: row.key().expect("a process"), ancestors, environment }))
+}
+
+fn environment(variables: &[(&str, &str)]) -> Reading<Vec<(SafeText, SafeText)>> {
+    Reading::Value(variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+}
+
+/// The close look at train.py of ann.
+fn detail() -> App {
+    let mut app = after(&stories::two_h200());
+    press(&mut app, KeyCode::Down);
+    press(&mut app, KeyCode::Enter);
+    app
+}
+
+#[test]
+fn the_detail_of_a_process() {
+    let mut app = detail();
+    let known = [("CONDA_DEFAULT_ENV", "llm"), ("CUDA_VISIBLE_DEVICES", "0"), ("HF_TOKEN", "***"), ("HOME", "/home/ann")];
+    let answer = details(&app, environment(&known));
+    update(&mut app, answer);
+    assert_frame!("detail_120x36", app, 120 x 36);
+    assert_frame!("detail_80x24", app, 80 x 24);
+    assert_frame!("detail_200x50", app, 200 x 50);
+    assert_frame!("detail_40x10", app, 40 x 10);
+    press(&mut app, KeyCode::Char('e'));
+    press(&mut app, KeyCode::Down);
+    assert_frame!("environment_80x24", app, 80 x 24);
+    for (width, height) in [(1, 1), (20, 3), (300, 2), (30, 100)] {
+        draw(&mut app, &MONO, width, height);
+        press(&mut app, KeyCode::Char('e'));
+    }
+}
+
+/// The lines of the detail after that caption, joined.
+fn fact(app: &mut App, caption: &str) -> Option<String> {
+    let frame = draw(app, &MONO, 200, 50).backend().to_string();
+    frame.lines().find_map(|line| Some(line.trim_matches(['"', ' ']).strip_prefix(caption)?.trim().to_owned()))
+}
+
+#[test]
+fn its_own_number_of_a_gpu_is_told_only_where_it_is_known() {
+    let known = |variables: &[(&str, &str)]| {
+        // vllm on GPU 1.
+        let mut app = after(&stories::two_h200());
+        press(&mut app, KeyCode::Enter);
+        let answer = details(&app, environment(variables));
+        update(&mut app, answer);
+        fact(&mut app, "CONTEXT").expect("a line")
+    };
+    assert!(known(&[("CUDA_VISIBLE_DEVICES", "1,0")]).ends_with("its cuda:0 = GPU 1 (CUDA_VISIBLE_DEVICES=1,0)"));
+    assert!(known(&[]).ends_with("its cuda:1 = GPU 1 (CUDA_VISIBLE_DEVICES is not set)"));
+    assert!(known(&[("CUDA_VISIBLE_DEVICES", "GPU-00000001")]).ends_with("its cuda:0 = GPU 1 (CUDA_VISIBLE_DEVICES=GPU-00000001)"));
+    assert!(known(&[("CUDA_VISIBLE_DEVICES", "0")]).ends_with("not known: it has chosen its GPUs after it had started"));
+    // Two models: CUDA counts the fastest first, which the driver does not tell.
+    let mut machine = stories::two_h200();
+    machine.cards[1].name = "NVIDIA A2";
+    let mut app = after(&machine);
+    press(&mut app, KeyCode::Enter);
+    let answer = details(&app, environment(&[("CUDA_VISIBLE_DEVICES", "1")]));
+    update(&mut app, answer);
+    assert!(fact(&mut app, "CONTEXT").expect("a line").ends_with("not known: CUDA counts the fastest first, and these GPUs differ"));
+    let answer = details(&app, environment(&[("CUDA_VISIBLE_DEVICES", "1"), ("CUDA_DEVICE_ORDER", "PCI_BUS_ID")]));
+    update(&mut app, answer);
+    assert!(fact(&mut app, "CONTEXT").expect("a line").ends_with("its cuda:0 = GPU 1 (CUDA_VISIBLE_DEVICES=1)"));
+}
+
+#[test]
+fn what_is_not_known_is_said_with_its_reason() {
+    let mut app = detail();
+    assert_eq!(fact(&mut app, "FROM").as_deref(), Some("asking …"));
+    let answer = details(&app, Reading::NOT_PERMITTED);
+    update(&mut app, answer);
+    assert!(fact(&mut app, "CONTEXT").expect("a line").contains("its environment cannot be read (not permitted)"));
+    press(&mut app, KeyCode::Char('e'));
+    assert_eq!(fact(&mut app, "ENVIRONMENT").as_deref(), Some("not known: not permitted"));
+    // One that is not visible here, and one that has ended.
+    let mut app = after(&with_a_death());
+    press(&mut app, KeyCode::End);
+    press(&mut app, KeyCode::Enter);
+    assert_frame!("detail_ended_120x36", app, 120 x 36);
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Up);
+    press(&mut app, KeyCode::Enter);
+    assert_frame!("detail_not_here_80x24", app, 80 x 24);
 }
 
 #[test]

@@ -24,8 +24,12 @@ pub enum Action {
     PageDown,
     /// The next sentence in line 2.
     NextNotice,
-    /// The process that line 2 names, while somebody walks through its sentences.
+    /// The selected process from close by; or the one that line 2 names is selected, while somebody walks through its sentences.
     Open,
+    /// The environment of a process, and out of it.
+    Environment,
+    /// So many lines down, or up.
+    Scroll(isize),
     /// The dialog that sends a signal, with this one under the cursor.
     Signal(Signal),
     /// So many signals down, or up.
@@ -40,7 +44,7 @@ pub enum Action {
     Slower,
     /// The help, and out of it.
     Help,
-    /// Back to the dashboard.
+    /// One step back.
     Back,
     /// Leave.
     Quit,
@@ -66,8 +70,12 @@ pub enum Place {
     Dashboard,
     /// On the dashboard over a recording.
     Replay,
-    /// On the dashboard and in the dialog that sends a signal.
+    /// Where a process is chosen: on the dashboard and in its detail.
     Process,
+    /// There, and in the dialog that sends a signal.
+    Signal,
+    /// In the detail of a process.
+    Detail,
     /// In the dialog that sends a signal.
     Dialog,
     /// On every screen above the dashboard.
@@ -145,8 +153,8 @@ pub const BINDINGS: &[Binding] = &[
         shown: "↵",
         action: Action::Open,
         place: Place::Dashboard,
-        help: "after n: select the process that line 2 names",
-        line: None,
+        help: "the selected process in detail; after n: select the one that line 2 names",
+        line: Some(("↵", "detail")),
     },
     Binding {
         keys: &[char(' ')],
@@ -166,29 +174,27 @@ pub const BINDINGS: &[Binding] = &[
     },
     Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "replay half as fast", line: None },
     Binding {
+        keys: &[char('e')],
+        shown: "e",
+        action: Action::Environment,
+        place: Place::Detail,
+        help: "in the detail: the environment of the process, with secrets masked",
+        line: Some(("e", "environment")),
+    },
+    Binding { keys: &[key(KeyCode::Up), char('k')], shown: "↑ k", action: Action::Scroll(-1), place: Place::Detail, help: "", line: None },
+    Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Scroll(1), place: Place::Detail, help: "", line: None },
+    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp", action: Action::Scroll(-20), place: Place::Detail, help: "", line: None },
+    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::Scroll(20), place: Place::Detail, help: "", line: None },
+    Binding {
         keys: &[char('K'), key(KeyCode::F(9))],
-        shown: "K F9",
+        shown: "K F9 T I",
         action: Action::Signal(Signal::Term),
-        place: Place::Dashboard,
-        help: "send a signal to the selected process (it asks first)",
+        place: Place::Process,
+        help: "send a signal to the process, after asking; T begins with TERM, I with INT",
         line: Some(("K", "kill")),
     },
-    Binding {
-        keys: &[char('T')],
-        shown: "T",
-        action: Action::Signal(Signal::Term),
-        place: Place::Process,
-        help: "the same, with TERM under the cursor",
-        line: None,
-    },
-    Binding {
-        keys: &[char('I')],
-        shown: "I",
-        action: Action::Signal(Signal::Int),
-        place: Place::Process,
-        help: "the same, with INT under the cursor",
-        line: None,
-    },
+    Binding { keys: &[char('T')], shown: "T", action: Action::Signal(Signal::Term), place: Place::Signal, help: "", line: None },
+    Binding { keys: &[char('I')], shown: "I", action: Action::Signal(Signal::Int), place: Place::Signal, help: "", line: None },
     Binding {
         keys: &[key(KeyCode::Up), char('k')],
         shown: "↑ k",
@@ -212,7 +218,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "Esc",
         action: Action::Back,
         place: Place::Above,
-        help: "back to the dashboard",
+        help: "one step back",
         line: Some(("Esc", "back")),
     },
     Binding {
@@ -241,7 +247,9 @@ impl Binding {
         match self.place {
             Place::Everywhere => true,
             Place::Dashboard => dashboard,
-            Place::Process => dashboard || screen == Screen::Signal,
+            Place::Process => dashboard || screen == Screen::Detail,
+            Place::Signal => !matches!(screen, Screen::Help),
+            Place::Detail => screen == Screen::Detail,
             Place::Dialog => screen == Screen::Signal,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Above => !dashboard,
@@ -274,7 +282,7 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_on_one_screen() {
-        for screen in [Screen::Dashboard, Screen::Help, Screen::Signal] {
+        for screen in [Screen::Dashboard, Screen::Help, Screen::Detail, Screen::Signal] {
             let mode = Mode::Replay { length_ms: None };
             let bound: Vec<&Press> = BINDINGS.iter().filter(|b| b.works_on(screen, mode)).flat_map(|b| b.keys).collect();
             for (at, press) in bound.iter().enumerate() {
@@ -286,7 +294,7 @@ mod tests {
     #[test]
     fn quitting_works_everywhere() {
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        for screen in [Screen::Dashboard, Screen::Help, Screen::Signal] {
+        for screen in [Screen::Dashboard, Screen::Help, Screen::Detail, Screen::Signal] {
             assert_eq!(action(&control_c, screen, Mode::Live), Some(Action::Quit));
         }
         let c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);

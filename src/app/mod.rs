@@ -2,6 +2,7 @@
 //!
 //! Nothing here draws, reads or asks the time: messages come in, an effect comes out as a value, and the main loop carries it out.
 
+mod detail;
 mod dialog;
 mod freshness;
 pub mod keys;
@@ -10,6 +11,7 @@ mod picture;
 mod selection;
 mod tags;
 
+pub use detail::{Detail, OwnIndex};
 pub use dialog::{Dialog, Stage};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
 pub use owners::{Hue, Owner};
@@ -22,7 +24,7 @@ use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 
 use crate::insight::{Severity, Warning};
-use crate::model::{Moment, ProcessKey, Record, Refusal, RunState, SafeText, Signal};
+use crate::model::{Details, Moment, ProcessKey, Record, Refusal, RunState, SafeText, Signal};
 use freshness::Clock;
 use keys::Action;
 use selection::Selection;
@@ -55,6 +57,8 @@ pub enum Screen {
     Dashboard,
     /// The keys and the words.
     Help,
+    /// One process from close by.
+    Detail,
     /// The dialog that sends a signal, over another screen.
     Signal,
 }
@@ -81,6 +85,8 @@ pub enum Msg {
         /// Its state, or why not.
         answer: Result<RunState, Refusal>,
     },
+    /// What was found out about a process on demand.
+    Details(Box<Details>),
     /// A signal was sent, or was not.
     Signalled {
         /// To whom.
@@ -127,6 +133,8 @@ pub enum Effect {
     Suspend,
     /// Tell the replay, then draw.
     Playback(Playback),
+    /// Find out about a process what is in no record, without waiting for it.
+    Look(ProcessKey),
     /// Take hold of a process, so that a signal can reach it and no other.
     OpenTarget(ProcessKey),
     /// Send a signal to the process that is held.
@@ -169,6 +177,7 @@ pub struct App {
     notices: usize,
     /// Whether somebody walks through the notices: Enter is then about the one that is shown.
     walking: bool,
+    detail: Option<Detail>,
     dialog: Option<Dialog>,
     shown: Shown,
     interest: Interest,
@@ -187,6 +196,7 @@ impl App {
             notice: 0,
             notices: 0,
             walking: false,
+            detail: None,
             dialog: None,
             shown: Shown::default(),
             interest: Interest::default(),
@@ -211,6 +221,11 @@ impl App {
     /// The screen below the dialog, where one is open.
     pub const fn beneath(&self) -> Screen {
         self.screen
+    }
+
+    /// The process that is looked at from close by.
+    pub const fn detail(&self) -> Option<&Detail> {
+        self.detail.as_ref()
     }
 
     /// The dialog that sends a signal, where it is open.
@@ -301,8 +316,19 @@ impl App {
             Action::Open => {
                 let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
                 let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
-                if let Some(id) = named {
-                    self.selection.find(rows, &id);
+                match named {
+                    Some(id) => self.selection.find(rows, &id),
+                    None => return self.look_closely(),
+                }
+            }
+            Action::Environment => {
+                if let Some(detail) = &mut self.detail {
+                    detail.environment = if detail.environment.is_some() { None } else { Some(0) };
+                }
+            }
+            Action::Scroll(by) => {
+                if let Some(detail) = &mut self.detail {
+                    detail.scroll(by);
                 }
             }
             Action::Pause => return self.pause(),
@@ -320,18 +346,53 @@ impl App {
             }
             Action::Help => {
                 self.dialog = None;
-                self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help };
+                self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
-            Action::Back => {
-                if self.dialog.take().is_none() {
-                    self.screen = Screen::Dashboard;
-                }
-            }
+            Action::Back => self.back(),
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
             Action::Suspend => return Effect::Suspend,
         }
         Effect::Redraw
+    }
+
+    const fn below_help(&self) -> Screen {
+        if self.detail.is_some() { Screen::Detail } else { Screen::Dashboard }
+    }
+
+    /// One step back: out of the dialog, the help, the environment, the close look.
+    fn back(&mut self) {
+        if self.dialog.take().is_some() {
+            return;
+        }
+        if self.screen == Screen::Help {
+            self.screen = self.below_help();
+            return;
+        }
+        if self.detail.as_mut().is_some_and(|detail| detail.environment.take().is_some()) {
+            return;
+        }
+        self.detail = None;
+        self.screen = Screen::Dashboard;
+    }
+
+    /// Opens the close look at the selected process.
+    fn look_closely(&mut self) -> Effect {
+        let picture = self.picture();
+        let Some(row) = self.selected().and_then(|at| picture.rows().get(at)).filter(|row| row.key().is_some()) else { return Effect::None };
+        let whom = detail::whom(picture, row).filter(|_| self.setup.mode == Mode::Live);
+        self.detail = Some(Detail::of(row.id.clone()));
+        self.screen = Screen::Detail;
+        whom.map_or(Effect::Redraw, Effect::Look)
+    }
+
+    /// The row that keys about a process mean: the one that is looked at, or else the one under the cursor.
+    fn meant(&self) -> Option<&TableRow> {
+        let picture = self.picture();
+        match &self.detail {
+            Some(detail) => detail.row(picture),
+            None => self.selected().and_then(|at| picture.rows().get(at)),
+        }
     }
 
     /// Opens the dialog about the selected process; in the dialog, chooses that signal.
@@ -341,8 +402,7 @@ impl App {
             return Effect::Redraw;
         }
         let picture = self.picture();
-        let row = self.selected().and_then(|at| picture.rows().get(at));
-        let Some(dialog) = row.and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
+        let Some(dialog) = self.meant().and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
         let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
         self.dialog = Some(dialog);
         effect
@@ -381,7 +441,7 @@ impl App {
     fn drawn(&mut self, shown: Shown) -> Effect {
         let rows = self.picture().rows();
         let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
-        let selected = self.selected().and_then(|at| rows.get(at));
+        let selected = self.meant();
         let mut pids: Vec<u32> = visible.chain(selected).filter(|row| !row.is_ended()).filter_map(TableRow::pid).collect();
         pids.sort_unstable();
         pids.dedup();
@@ -402,6 +462,7 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
     match msg {
         Msg::Record(record) => app.take(&record),
         Msg::Key(key) => app.press(&key),
+        Msg::Details(details) => redraw_if(app.detail.as_mut().is_some_and(|detail| detail.take(details))),
         Msg::Opened { key, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.opened(answer)).is_some()),
         Msg::Signalled { key, signal, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.answered(signal, answer)).is_some()),
         Msg::Resize(..) => Effect::RedrawAll,

@@ -21,6 +21,11 @@ impl RowId {
         Self { gpu, key: Some(key), untracked: false }
     }
 
+    /// The process, where it is one.
+    pub(super) const fn key(&self) -> Option<ProcessKey> {
+        self.key
+    }
+
     /// The same row; a start time that became known later makes no other process of it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same_process = match (self.key, other.key) {

@@ -282,7 +282,7 @@ fn the_dialog_stays_with_the_process_that_it_named() {
     assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { key: key_of(1), signal: Signal::Int });
     update(&mut app, Msg::Signalled { key: key_of(1), signal: Signal::Int, answer: Err(Refusal::Ended) });
     // What has ended is sent nothing more.
-    assert_eq!((app.dialog().map(|dialog| dialog.is_open()), press(&mut app, KeyCode::Enter)), (Some(false), Effect::None));
+    assert_eq!((app.dialog().map(Dialog::is_open), press(&mut app, KeyCode::Enter)), (Some(false), Effect::None));
 }
 
 #[test]
@@ -326,4 +326,49 @@ fn nothing_is_signalled_where_it_may_not_be() {
     // A process that is not visible here is never taken hold of.
     let mut app = with(&[(1, 30)]);
     assert_eq!((press(&mut app, KeyCode::Char('K')), press(&mut app, KeyCode::Enter)), (Effect::Redraw, Effect::None));
+}
+
+#[test]
+fn the_close_look_stays_with_its_process() {
+    let mut app = here(&[(1, 30), (2, 20)]);
+    assert_eq!((press(&mut app, KeyCode::Enter), app.screen()), (Effect::Look(key_of(1)), Screen::Detail));
+    let looked_at = |app: &App| app.detail().and_then(|detail| detail.row(app.picture())).and_then(TableRow::pid);
+    take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
+    assert_eq!(looked_at(&app), Some(1));
+    take(&mut app, sample_here(3, &[(2, 40)]));
+    assert_eq!(looked_at(&app), Some(1));
+    // Keys about a process mean this one.
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(app.dialog().map(|dialog| (dialog.key, dialog.stage.clone())), Some((key_of(1), Stage::Refused(Refusal::Ended))));
+    for screen in [Screen::Detail, Screen::Dashboard] {
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.screen(), screen);
+    }
+    assert!(app.detail().is_none());
+}
+
+#[test]
+fn help_and_environment_lead_back_to_the_close_look() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Enter);
+    press(&mut app, KeyCode::Char('e'));
+    press(&mut app, KeyCode::Char('?'));
+    assert_eq!(app.screen(), Screen::Help);
+    press(&mut app, KeyCode::Esc);
+    assert!(app.screen() == Screen::Detail && app.detail().is_some_and(|detail| detail.environment.is_some()));
+    press(&mut app, KeyCode::Esc);
+    assert!(app.screen() == Screen::Detail && app.detail().is_some_and(|detail| detail.environment.is_none()));
+}
+
+#[test]
+fn an_answer_about_another_process_is_not_shown() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Enter);
+    let of = |pid| Msg::Details(Box::new(Details { key: key_of(pid), ancestors: Vec::new(), environment: Reading::NOT_ASKED }));
+    assert_eq!((update(&mut app, of(2)), update(&mut app, of(1))), (Effect::None, Effect::Redraw));
+    // A recording is of another machine, perhaps: nobody is asked.
+    let mut replay = App::new(Setup { mode: Mode::Replay { length_ms: None }, ..app.setup().clone() });
+    take(&mut replay, header());
+    take(&mut replay, sample_here(1, &[(1, 30)]));
+    assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }

@@ -21,7 +21,7 @@ pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource};
 pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use replay::{Playback, ReplayOptions, ReplaySource};
-pub use select::{Selection, SelectionError};
+pub use select::{Selection, SelectionError, cuda_order};
 
 use crate::model::Record;
 

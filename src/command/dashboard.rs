@@ -32,7 +32,7 @@ pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
     let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library), read_only: look.read_only });
     // First of all, so that no signal finds the terminal taken over and nobody to give it back.
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;
+    let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None, sender.clone())?;
     read_keys(&sender)?;
     let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Later, HostScope::Interest));
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));

@@ -137,7 +137,7 @@ fn models(header: &Header) -> Option<String> {
 }
 
 /// How fresh the picture is: the mark with its word, then the time of the sample that is shown.
-fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
+pub(super) fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let label = theme.style(Role::Label);
     let alarm = theme.style(Role::Notice(crate::insight::Severity::Alarm));
     let (live, held) = (theme.style(Role::Live), theme.style(Role::Held));

@@ -5,6 +5,8 @@
 mod ascii;
 mod bar;
 mod columns;
+mod detail;
+mod detail_words;
 mod dialog;
 mod figures;
 mod footer;
@@ -41,6 +43,10 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let buffer = frame.buffer_mut();
     let shown = match app.beneath() {
         Screen::Dashboard | Screen::Signal => dashboard(buffer, area, app, theme),
+        Screen::Detail => {
+            detail::draw(buffer, area, app, theme);
+            Shown::default()
+        }
         Screen::Help => {
             help(buffer, area, app, theme);
             Shown::default()

@@ -9,10 +9,10 @@ use super::graph::small;
 use super::past::total_of;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
-use crate::app::{App, TableRow};
+use crate::app::App;
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, ProcessFacts, SafeText};
-use crate::monitor::ProcessRow;
+use crate::monitor::Monitor;
 
 /// A job with two or more ranks here.
 pub(super) struct Job {
@@ -38,11 +38,39 @@ impl<'a> JobKey<'a> {
     }
 }
 
+/// What each rank of each job holds.
+type Jobs<'a> = BTreeMap<JobKey<'a>, BTreeMap<u32, Bytes>>;
+
 /// The job of the selected row, or else the one that holds most.
 pub(super) fn shown(app: &App) -> Option<Job> {
     let picture = app.picture();
-    let monitor = picture.monitor();
-    let mut jobs: BTreeMap<JobKey<'_>, BTreeMap<u32, Bytes>> = BTreeMap::new();
+    let selected = app.selected().and_then(|at| picture.rows().get(at)).and_then(|row| picture.process(row));
+    let jobs = jobs(picture.monitor());
+    let selected = selected.and_then(|row| JobKey::of(&row.facts)).filter(|key| jobs.contains_key(key));
+    let held = |ranks: &BTreeMap<u32, Bytes>| ranks.values().copied().sum::<Bytes>();
+    let key = selected.or_else(|| jobs.iter().max_by_key(|(_, ranks)| held(ranks)).map(|(key, _)| *key))?;
+    Job::new(picture.monitor(), &jobs, key)
+}
+
+/// The job that a process belongs to.
+pub(super) fn job_of(monitor: &Monitor, facts: &ProcessFacts) -> Option<Job> {
+    Job::new(monitor, &jobs(monitor), JobKey::of(facts)?)
+}
+
+impl Job {
+    fn new(monitor: &Monitor, jobs: &Jobs<'_>, key: JobKey<'_>) -> Option<Self> {
+        let name = match (key.job, key.program) {
+            (Some(job), _) => job.to_string(),
+            (None, Some((user, what))) => user.map_or_else(|| what.to_string(), |user| format!("{what} of {user}")),
+            (None, None) => return None,
+        };
+        let card = monitor.gpus().iter().map(total_of).max().unwrap_or(Bytes::ZERO);
+        Some(Self { name, ranks: jobs.get(&key)?.clone(), card })
+    }
+}
+
+fn jobs(monitor: &Monitor) -> Jobs<'_> {
+    let mut jobs = Jobs::new();
     for row in monitor.processes() {
         let Some((key, rank, bytes)) = JobKey::of(&row.facts).zip(row.facts.rank).zip(row.bytes()).map(|((k, r), b)| (k, r.rank, b)) else {
             continue;
@@ -51,17 +79,7 @@ pub(super) fn shown(app: &App) -> Option<Job> {
         *held = bytes.max(*held);
     }
     jobs.retain(|_, ranks| ranks.len() > 1);
-    let selected = app.selected().and_then(|at| picture.rows().get(at)).and_then(|row: &TableRow| picture.process(row));
-    let selected = selected.and_then(|row: &ProcessRow| JobKey::of(&row.facts)).filter(|key| jobs.contains_key(key));
-    let held = |ranks: &BTreeMap<u32, Bytes>| ranks.values().copied().sum::<Bytes>();
-    let key = selected.or_else(|| jobs.iter().max_by_key(|(_, ranks)| held(ranks)).map(|(key, _)| *key))?;
-    let name = match (key.job, key.program) {
-        (Some(job), _) => job.to_string(),
-        (None, Some((user, what))) => user.map_or_else(|| what.to_string(), |user| format!("{what} of {user}")),
-        (None, None) => return None,
-    };
-    let card = monitor.gpus().iter().map(total_of).max().unwrap_or(Bytes::ZERO);
-    Some(Job { name, ranks: jobs.remove(&key)?, card })
+    jobs
 }
 
 /// Draws the line. Where not all ranks fit, the largest do.

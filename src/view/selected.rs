@@ -38,7 +38,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
 }
 
 /// All that is known of an end. The driver's list says only that it came.
-fn how_it_ended(ended: &Ended, zone: &TimeZone) -> String {
+pub(super) fn how_it_ended(ended: &Ended, zone: &TimeZone) -> String {
     let verb = if ended.lives_on { "left this GPU" } else { "ended" };
     let ran = ended.ran_ms().map(|ms| format!(" after {}", span(ms)));
     let peak = ended.row.peak.map(|peak| format!(" · peak {}", peak.bytes));
@@ -61,7 +61,7 @@ fn draw_command(buffer: &mut Buffer, area: Rect, process: &ProcessRow, theme: &T
 }
 
 /// The command line as it was typed, as far as it is known.
-fn command(facts: &ProcessFacts) -> String {
+pub(super) fn command(facts: &ProcessFacts) -> String {
     if facts.cmdline.is_empty() {
         return facts.what_full.to_string();
     }
@@ -69,7 +69,7 @@ fn command(facts: &ProcessFacts) -> String {
     words.join(" ")
 }
 
-fn context(facts: &ProcessFacts) -> String {
+pub(super) fn context(facts: &ProcessFacts) -> String {
     let rank = facts.rank.map(|rank| match rank.world {
         Some(world) => format!("rank {} of {world}", rank.rank),
         None => format!("rank {}", rank.rank),

@@ -9,6 +9,8 @@ pub(super) struct Stat {
     pub(super) comm: String,
     /// The scheduler's letter.
     pub(super) state: char,
+    /// The PID of its parent.
+    pub(super) parent: u32,
     /// CPU time of all its threads, in clock ticks.
     pub(super) cpu_ticks: u64,
     /// When it started, in clock ticks since boot (field 22).
@@ -29,11 +31,12 @@ impl Stat {
         let mut fields = rest.split_ascii_whitespace();
         // Fields are numbered from 1 as in proc(5); the state is the third. `nth` counts from the one read last.
         let state = fields.next()?.chars().next()?;
-        let user: u64 = fields.nth(14 - 4)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let user: u64 = fields.nth(14 - 5)?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;
         let start_ticks = fields.nth(22 - 16)?.parse().ok()?;
         let rss_pages = fields.nth(24 - 23)?.parse().ok()?;
-        Some(Self { comm, state, cpu_ticks: user.saturating_add(system), start_ticks, rss_pages })
+        Some(Self { comm, state, parent, cpu_ticks: user.saturating_add(system), start_ticks, rss_pages })
     }
 }
 
@@ -53,7 +56,7 @@ mod tests {
     #[test]
     fn a_name_may_hold_spaces_and_parentheses() {
         for comm in ["sleep", "a b", "(a b) c)", ")", "", "tmux: server", ") R 1 1 1", "naïve", "a\nb"] {
-            let expected = Stat { comm: comm.to_owned(), state: 'S', cpu_ticks: 7, start_ticks: 987_654, rss_pages: 417 };
+            let expected = Stat { comm: comm.to_owned(), state: 'S', parent: 4700, cpu_ticks: 7, start_ticks: 987_654, rss_pages: 417 };
             assert_eq!(Stat::parse(line(comm).as_bytes()), Some(expected), "{comm:?}");
         }
     }
