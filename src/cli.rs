@@ -117,6 +117,10 @@ pub struct Style {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     pub color: Color,
 
+    /// Which colours: for a dark or a light background, for any kind of colour vision, or none.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Theme::Default, global = true)]
+    pub theme: Theme,
+
     /// Draw with ASCII characters alone.
     #[arg(long, global = true)]
     pub ascii: bool,
@@ -142,6 +146,20 @@ pub enum Color {
     Always,
     /// Never: bold, dim and reverse alone.
     Never,
+}
+
+/// Which colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// For a dark background.
+    #[default]
+    Default,
+    /// For a light background.
+    Light,
+    /// For a dark background, with hues that everybody can tell apart.
+    ColourBlind,
+    /// Weight and texture alone.
+    Mono,
 }
 
 /// `vramtop replay`.

@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 
-use crate::cli::{Color, Look, Style};
+use crate::cli::{self, Color, Look, Style};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
 use crate::model::SafeText;
 use crate::output::{LineOptions, MOST_NAMED};
-use crate::view::{Colors, Theme};
+use crate::view::{Colors, Theme, ThemeName};
 
 impl Look {
     /// Length of a step in log mode; `None` where it is not log mode.
@@ -99,7 +99,13 @@ impl Style {
             Color::Auto => Colors::of_terminal(no_color.as_deref(), colorterm.as_deref(), term.as_deref()),
             Color::Always => Colors::of_terminal(None, colorterm.as_deref(), term.as_deref().filter(|term| *term != "dumb")),
         };
-        Theme::new(colors, self.is_ascii())
+        let name = match self.theme {
+            cli::Theme::Default => ThemeName::Default,
+            cli::Theme::Light => ThemeName::Light,
+            cli::Theme::ColourBlind => ThemeName::ColourBlind,
+            cli::Theme::Mono => ThemeName::Mono,
+        };
+        Theme::named(name, colors, self.is_ascii())
     }
 }
 

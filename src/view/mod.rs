@@ -18,6 +18,7 @@ mod help;
 mod layout;
 mod list;
 mod message;
+mod palette;
 mod past;
 mod pen;
 mod ranks;
@@ -27,6 +28,7 @@ mod table;
 mod telemetry;
 mod theme;
 
+pub use palette::Name as ThemeName;
 pub use theme::{Colors, Role, Theme};
 
 use ratatui::Frame;

@@ -130,7 +130,7 @@ impl Row<'_> {
         match role {
             _ if self.selected => Theme::selected(),
             // What holds nothing any more is dim from end to end.
-            _ if self.ended.is_some() => self.theme.style(Role::Label),
+            _ if self.ended.is_some() && role != Role::Small => self.theme.style(Role::Label),
             role => self.theme.style(role),
         }
     }
