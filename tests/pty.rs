@@ -16,6 +16,8 @@ mod looks;
 mod replaying;
 #[path = "pty/session.rs"]
 mod session;
+#[path = "pty/signals.rs"]
+mod signals;
 
 use std::fs;
 

@@ -26,7 +26,11 @@ const MARKS: &[(&str, &str)] = &[
 /// Draws the help into all of `area`: two columns where there is room, else one below the other.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mode = app.setup().mode;
-    let keys: Vec<(&str, &str)> = BINDINGS.iter().filter(|binding| binding.is_listed(mode)).map(|binding| (binding.shown, binding.help)).collect();
+    let keys: Vec<(&str, &str)> = BINDINGS
+        .iter()
+        .filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()))
+        .map(|binding| (binding.shown, binding.help))
+        .collect();
     let two = area.width >= 130;
     let width = if two { area.width / 2 - 2 } else { area.width };
     let left = Rect { width, ..area };
