@@ -1,5 +1,6 @@
 //! What messages do to the dashboard: selection, pausing, notices, freshness.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -7,8 +8,8 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::model::{
-    Absence, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, OwnCost, ProcessFacts, ProcessSample, Reading,
-    Sample, Telemetry, Untracked, Visibility,
+    Absence, Bytes, Details, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, Moment, OwnCost, ProcessFacts,
+    ProcessSample, Reading, Refusal, RunState, Sample, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
