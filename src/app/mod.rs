@@ -41,7 +41,7 @@ use crossterm::event::KeyEvent;
 use crate::insight::{Severity, Warning};
 use crate::model::{ProcessKey, Record, Signal};
 use freshness::Clock;
-use keys::Action;
+use keys::{Action, BINDINGS};
 use selection::Selection;
 
 /// Everything that a frame is drawn from.
@@ -68,6 +68,8 @@ pub struct App {
     /// The line of the chooser of columns that is under the cursor.
     chooser: usize,
     note: Option<String>,
+    /// The first line of the help that is shown.
+    help_top: usize,
 }
 
 impl App {
@@ -92,6 +94,7 @@ impl App {
             columns: Columns::default(),
             chooser: 0,
             note: None,
+            help_top: 0,
         }
     }
 
@@ -109,6 +112,11 @@ impl App {
     /// What is to be drawn: the newest picture, or the one that is held.
     pub fn picture(&self) -> &Picture {
         self.frozen.as_deref().unwrap_or(&self.live)
+    }
+
+    /// How many lines of the help are above the screen; more than there are is the end.
+    pub const fn help_top(&self) -> usize {
+        self.help_top
     }
 
     /// Which screen is up.
@@ -274,6 +282,9 @@ impl App {
                     detail.environment = if detail.environment.is_some() { None } else { Some(0) };
                 }
             }
+            Action::Scroll(by) if self.screen == Screen::Help => {
+                self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
+            }
             Action::Scroll(by) => {
                 if let Some(detail) = &mut self.detail {
                     detail.scroll(by);
@@ -294,6 +305,7 @@ impl App {
             }
             Action::Help => {
                 self.dialog = None;
+                self.help_top = 0;
                 self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
             Action::Back if self.screen == Screen::Columns => return self.leave_columns(),

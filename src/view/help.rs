@@ -23,37 +23,40 @@ const MARKS: &[(&str, &str)] = &[
     ("own", "what vramtop itself takes of one CPU core"),
 ];
 
-/// Draws the help into all of `area`: two columns where there is room, else one below the other.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let mode = app.setup().mode;
-    let keys: Vec<(&str, &str)> = BINDINGS
-        .iter()
-        .filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()))
-        .map(|binding| (binding.shown, binding.help))
-        .collect();
-    let two = area.width >= 130;
-    let width = if two { area.width / 2 - 2 } else { area.width };
-    let left = Rect { width, ..area };
-    let used = draw_list(buffer, left, "KEYS", &keys, 14, theme);
-    let right = if two {
-        Rect { x: area.x + width + 4, width, ..area }
-    } else {
-        let down = (used + 1).min(area.height);
-        Rect { y: area.y + down, height: area.height - down, ..area }
-    };
-    draw_list(buffer, right, "READING THE SCREEN", MARKS, if two { 8 } else { 14 }, theme);
+/// One line of the help.
+#[derive(Clone, Copy)]
+enum Line<'a> {
+    Title(&'a str),
+    Item(&'a str, &'a str),
+    Blank,
 }
 
-fn draw_list(buffer: &mut Buffer, area: Rect, title: &str, items: &[(&str, &str)], first: u16, theme: &Theme) -> u16 {
-    let lines = std::iter::once(None).chain(items.iter().map(Some));
-    let mut used = 0;
-    for (item, y) in lines.zip(area.top()..area.bottom()) {
-        let mut pen = Pen::new(buffer, Rect { y, height: 1, ..area });
-        match item {
-            None => pen.put(title, theme.style(Role::Figure)),
-            Some((mark, meaning)) => pen.left(mark, first, theme.style(Role::Text)).put(meaning, theme.style(Role::Label)),
-        };
-        used += 1;
+/// Least width of a column of the help.
+const COLUMN: u16 = 58;
+
+/// Draws the help into all of `area`, in as many columns as there is room for; what does not fit is scrolled to.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let mode = app.setup().mode;
+    let keys = BINDINGS.iter().filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()));
+    let mut lines = vec![Line::Title("READING THE SCREEN")];
+    lines.extend(MARKS.iter().map(|(mark, meaning)| Line::Item(mark, meaning)));
+    lines.extend([Line::Blank, Line::Title("KEYS")]);
+    lines.extend(keys.map(|binding| Line::Item(binding.shown, binding.help)));
+    let height = usize::from(area.height).max(1);
+    let most = (area.width / COLUMN).max(1);
+    let columns = most.min(u16::try_from(lines.len().div_ceil(height)).unwrap_or(most)).max(1);
+    let room = height * usize::from(columns);
+    let top = app.help_top().min(lines.len().saturating_sub(room));
+    let width = area.width / columns;
+    for (at, line) in lines.iter().skip(top).take(room).enumerate() {
+        let (column, row) = (at / height, at % height);
+        let x = area.x + width * u16::try_from(column).unwrap_or(0);
+        let y = area.y + u16::try_from(row).unwrap_or(0);
+        let mut pen = Pen::new(buffer, Rect { x, y, width: width.saturating_sub(2), height: 1 });
+        match line {
+            Line::Title(title) => drop(pen.put(title, theme.style(Role::Figure))),
+            Line::Item(mark, meaning) => drop(pen.left(mark, 14, theme.style(Role::Text)).put(meaning, theme.style(Role::Label))),
+            Line::Blank => {}
+        }
     }
-    used
 }
