@@ -378,7 +378,7 @@ fn none_opened(faults: &[Fault]) -> SourceError {
         return SourceError::NoGpu;
     }
     let reasons: Vec<String> = faults.iter().map(|fault| format!("{} ({})", fault.call, fault.reason)).collect();
-    SourceError::NoneReadable(reasons.join(", "))
+    SourceError::NoneReadable { reasons: reasons.join(", "), not_permitted: faults.iter().all(Fault::is_of_permission) }
 }
 
 /// Whether the driver itself is gone, and not one device alone.
