@@ -61,19 +61,16 @@ fn a_slow_list_is_paired_with_its_own_memory() {
             monitor.apply(&record);
             let Record::Sample(sample) = &record else { continue };
             let ledger = monitor.gpus()[0].ledger.get().expect("a ledger");
-            match sample.gpus[0].processes {
-                Reading::Value(_) => {
-                    assert_eq!((ledger.unattributed, ledger.sum()), (Some(Bytes::mib(540)), Some(ledger.total)));
-                    // Once its period is found every list ends a step, and the lane's last point is the list's.
-                    assert!(fresh < 2 || sample.gpus[0].lane.points().last().and_then(|point| point.used) == Some(used(sample, 0)));
-                    fresh += 1;
-                }
-                _ => {
-                    assert_eq!((ledger.processes, ledger.unattributed, ledger.overlap), (None, None, None));
-                    // The row stays, with its last figure; the sample says that it is none of this step.
-                    assert!(matches!(sample.processes[0].memory, Reading::Absent(Absence::StaleSince(_))));
-                    assert!(monitor.processes()[0].memory.is_value());
-                }
+            if sample.gpus[0].processes.is_value() {
+                assert_eq!((ledger.unattributed, ledger.sum()), (Some(Bytes::mib(540)), Some(ledger.total)));
+                // Once its period is found every list ends a step, and the lane's last point is the list's.
+                assert!(fresh < 2 || sample.gpus[0].lane.points().last().and_then(|point| point.used) == Some(used(sample, 0)));
+                fresh += 1;
+            } else {
+                assert_eq!((ledger.processes, ledger.unattributed, ledger.overlap), (None, None, None));
+                // The row stays, with its last figure; the sample says that it is none of this step.
+                assert!(matches!(sample.processes[0].memory, Reading::Absent(Absence::StaleSince(_))));
+                assert!(monitor.processes()[0].memory.is_value());
             }
         }
         assert!((7..20).contains(&fresh), "{fresh} of 20 steps had a list of their own");
@@ -203,6 +200,25 @@ fn instances_are_rows_and_counted_once() {
 }
 
 #[test]
+fn siblings_of_a_chosen_instance_are_counted_on_the_parent() {
+    with_named("siblings_of_a_chosen_instance_are_counted_on_the_parent", "mig", |machine| {
+        let account = |selection: Selection| {
+            let monitor = apply(&until_samples(&mut machine.source_with(LiveOptions { selection, ..machine.options() }), 2));
+            let labels: Vec<_> = monitor.gpus().iter().map(|row| row.label.clone()).collect();
+            (labels, monitor.gpus()[0].untracked, monitor.gpus()[0].ledger.get().expect("a ledger"))
+        };
+        let (labels, untracked, ledger) = account(Selection::ids("0.1"));
+        assert_eq!(labels, ["0", "0.1"]);
+        // 9 + 2 GiB on the first instance, which has no row.
+        assert_eq!(untracked, Untracked { count: 2, memory: Some(Bytes::gib(11)) });
+        assert_eq!(ledger.processes, Some(Bytes::gib(41)));
+        // The parent's account is the same as with all of them.
+        let all = account(Selection::All).2;
+        assert_eq!((all.processes, all.unattributed, all.overlap), (ledger.processes, ledger.unattributed, ledger.overlap));
+    });
+}
+
+#[test]
 fn a_selection_opens_only_what_is_meant() {
     with_named("a_selection_opens_only_what_is_meant", "lost", |machine| {
         let options = LiveOptions { selection: Selection::ids("2"), ..machine.options() };
@@ -283,6 +299,23 @@ fn an_idle_laptop_gpu_is_let_sleep() {
         laptop(machine, "active");
         let records = until_samples(&mut source, 2);
         assert_eq!(samples(&records)[1].gpus[0].state, GpuState::Present);
+    });
+}
+
+#[test]
+fn newcomers_of_the_same_size_push_nobody_out() {
+    // As many as are tracked, and ten more with lower PIDs after two seconds.
+    let scenario = "[[gpu]]\nprocess_many = [{ count = 2048, first_pid = 3001000, memory = '1MiB' }, \
+        { count = 10, first_pid = 3000000, memory = '1MiB', start_s = 2 }]\n";
+    with_scenario("newcomers_of_the_same_size_push_nobody_out", scenario, |machine| {
+        let mut monitor = Monitor::new();
+        let mut news = Vec::new();
+        for record in until_samples(&mut machine.source(), 4) {
+            monitor.apply(&record);
+            news.push(monitor.events().len());
+        }
+        assert_eq!(news.iter().sum::<usize>(), 2048, "each came once");
+        assert_eq!(monitor.gpus()[0].untracked.count, 10);
     });
 }
 

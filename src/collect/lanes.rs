@@ -4,6 +4,7 @@
 
 /// One lane's place in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit belongs to each name")]
 pub(super) struct LaneClock {
     start_ms: u64,
     period_ms: u64,

@@ -111,8 +111,6 @@ where
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::expect_used, reason = "a test may fail")]
-
     use super::*;
 
     #[test]

@@ -15,8 +15,8 @@ use ended::Graveyard;
 
 use crate::insight::Warning;
 use crate::model::{
-    Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record,
-    SafeText, Sample,
+    Bytes, Event, EventKind, GpuFacts, GpuId, GpuSample, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading,
+    Record, SafeText, Sample,
 };
 
 /// Everything that the records so far amount to.
@@ -132,7 +132,8 @@ impl Monitor {
             let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(id));
             let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
             // A list that is not of this moment explains nothing.
-            let explained = gpu.processes == Reading::Value(ListState::Fresh);
+            let fresh = |gpu: &GpuSample| gpu.processes == Reading::Value(ListState::Fresh);
+            let explained = sample.gpus.iter().enumerate().all(|(place, gpu)| fresh(gpu) || !counts(place));
             let ledger =
                 if explained { Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share())) } else { gpu.memory.as_ref().map(Ledger::unexplained) };
             row.apply(gpu, ledger, sample);

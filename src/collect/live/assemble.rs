@@ -1,7 +1,7 @@
 //! How a finished step becomes a sample: which processes are tracked, who they are, and what the step cost.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ struct Meter {
 
 impl<C: Clock> LiveSource<C> {
     pub(super) fn finish_sample(&mut self, open: &mut Open, now: u64) -> Sample {
-        let (tracked, untracked) = choose_tracked(&open.gpus);
+        let (tracked, mut untracked) = choose_tracked(&open.gpus, &mut open.tracked);
+        open.siblings.iter().for_each(|sibling| sibling.count_in(&open.gpus, &mut untracked));
         self.meet(&tracked, &open.gpus);
         // Devices that could not be opened stay a fault for as long as the driver is open.
         let mut faults = open.unopened.clone();
@@ -120,23 +121,30 @@ struct Place {
 }
 
 impl Place {
+    fn key(self, gpus: &[GpuStep]) -> (usize, u32) {
+        (self.gpu, gpus[self.gpu].listed()[self.at].pid)
+    }
+
     fn bytes(self, gpus: &[GpuStep]) -> Option<Bytes> {
         gpus[self.gpu].listed()[self.at].memory.get()
     }
 }
 
-/// Which listed processes are tracked, and for each device those that are only counted.
-fn choose_tracked(gpus: &[GpuStep]) -> (Vec<Place>, Vec<Untracked>) {
+/// Which listed processes are tracked, and for each device those that are only counted. Of equal ones those stay that were
+/// tracked `before`, so that nobody seems to go and to come.
+fn choose_tracked(gpus: &[GpuStep], before: &mut HashSet<(usize, u32)>) -> (Vec<Place>, Vec<Untracked>) {
     let places = |(gpu, step): (usize, &GpuStep)| (0..step.listed().len()).map(move |at| Place { gpu, at });
     let mut all: Vec<Place> = gpus.iter().enumerate().flat_map(places).collect();
     let mut untracked = vec![Untracked::default(); gpus.len()];
     if all.len() > MOST_TRACKED {
-        all.sort_by_key(|place| Reverse(place.bytes(gpus)));
+        all.sort_by_key(|place| (Reverse(place.bytes(gpus)), !before.contains(&place.key(gpus))));
         for place in all.drain(MOST_TRACKED..) {
             untracked[place.gpu].add(place.bytes(gpus));
         }
         all.sort_unstable();
     }
+    before.clear();
+    before.extend(all.iter().map(|place| place.key(gpus)));
     (all, untracked)
 }
 

@@ -6,15 +6,17 @@
 mod asleep;
 mod assemble;
 mod options;
+mod siblings;
 
 pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use asleep::Asleep;
 use assemble::OwnMeter;
+use siblings::Sibling;
 
 use super::host::Host;
 use super::lanes::{LaneClock, affordable_period_ms};
@@ -61,6 +63,9 @@ enum Session {
 struct Open {
     driver: Driver,
     gpus: Vec<GpuStep>,
+    siblings: Vec<Sibling>,
+    /// Position of the device and PID of each process that the last sample had.
+    tracked: HashSet<(usize, u32)>,
     watches: Vec<SleepWatch>,
     memory: LaneClock,
     processes: LaneClock,
@@ -141,11 +146,7 @@ impl<C: Clock> LiveSource<C> {
             driver.close();
             return Err(SelectionError::Nothing { known: known(&devices.iter().map(Device::facts).collect::<Vec<_>>()) }.into());
         }
-        let mut at = 0;
-        devices.retain(|_| {
-            at += 1;
-            chosen.contains(&(at - 1))
-        });
+        let (mut devices, siblings) = Sibling::part(devices, &chosen);
         if self.options.fixed == FixedFacts::First {
             devices.iter_mut().for_each(Device::read_fixed);
         }
@@ -154,6 +155,8 @@ impl<C: Clock> LiveSource<C> {
         let open = Open {
             driver,
             gpus: devices.into_iter().map(GpuStep::new).collect(),
+            siblings,
+            tracked: HashSet::new(),
             watches,
             memory: LaneClock::new(now, self.memory_period_ms()),
             processes: LaneClock::new(now, self.list_period_ms()),
@@ -267,13 +270,10 @@ impl<C: Clock> LiveSource<C> {
     }
 
     fn read_lists(&mut self, open: &mut Open, now: u64) {
-        let mut spent_ns = None;
-        for gpu in &mut open.gpus {
-            // A list that failed says nothing of what lists cost.
-            if let Some(ns) = gpu.read_processes(now, || pool(&mut self.host)) {
-                *spent_ns.get_or_insert(0) += ns;
-            }
-        }
+        let of_siblings = open.siblings.iter_mut().filter_map(Sibling::read);
+        let of_gpus = open.gpus.iter_mut().filter_map(|gpu| gpu.read_processes(now, || pool(&mut self.host)));
+        // A list that failed says nothing of what lists cost.
+        let spent_ns = of_siblings.chain(of_gpus).reduce(|all, one| all + one);
         if open.processes.is_due(now) {
             open.processes.ran(now);
         }

@@ -1,0 +1,46 @@
+//! MIG instances beside a chosen one. They have no row; their processes hold memory of the parent's row and are counted there.
+
+use crate::collect::nvml::{Device, Listed};
+use crate::collect::step::GpuStep;
+use crate::model::{GpuId, Untracked};
+
+/// An instance that was not chosen.
+pub(super) struct Sibling {
+    parent: GpuId,
+    device: Device,
+    listed: Vec<Listed>,
+    /// Whether its last list could be read.
+    known: bool,
+}
+
+impl Sibling {
+    /// Parts the devices at the `chosen` positions from their siblings; all others are let go.
+    pub(super) fn part(devices: Vec<Device>, chosen: &[usize]) -> (Vec<Device>, Vec<Self>) {
+        let (meant, others): (Vec<_>, Vec<_>) = devices.into_iter().enumerate().partition(|(at, _)| chosen.contains(at));
+        let meant: Vec<Device> = meant.into_iter().map(|(_, device)| device).collect();
+        let sibling = |device: Device| {
+            let parent = device.facts().parent.clone().filter(|parent| meant.iter().any(|device| device.facts().id == *parent))?;
+            Some(Self { parent, device, listed: Vec::new(), known: false })
+        };
+        let siblings = others.into_iter().filter_map(|(_, device)| sibling(device)).collect();
+        (meant, siblings)
+    }
+
+    /// Reads its list. Returns the time that it took in the driver, in nanoseconds, where it could be read.
+    pub(super) fn read(&mut self) -> Option<u64> {
+        let before = self.device.spent_ns();
+        self.known = self.device.processes(&mut self.listed).is_value();
+        self.known.then(|| self.device.spent_ns().saturating_sub(before))
+    }
+
+    /// Adds its processes to those that are only counted on its parent.
+    pub(super) fn count_in(&self, gpus: &[GpuStep], untracked: &mut [Untracked]) {
+        let parent = gpus.iter().position(|gpu| gpu.device.facts().id == self.parent);
+        let Some(counted) = parent.and_then(|at| untracked.get_mut(at)) else { return };
+        if self.known {
+            self.listed.iter().for_each(|listed| counted.add(listed.memory.get()));
+        } else {
+            counted.add(None);
+        }
+    }
+}
