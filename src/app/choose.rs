@@ -54,7 +54,7 @@ impl App {
                 }
             }
             Action::Columns if self.screen == Screen::Columns => return self.leave_columns(),
-            Action::Columns => self.screen = Screen::Columns,
+            Action::Columns => (self.screen, self.chooser) = (Screen::Columns, 0),
             _ => return Effect::None,
         }
         self.relist();
@@ -79,7 +79,8 @@ impl App {
     }
 
     pub(super) fn step_chooser(&mut self, by: isize) {
-        self.chooser = self.chooser.saturating_add_signed(by).min(Self::choosable().count().saturating_sub(1));
+        let lines = if self.screen == Screen::Columns { Self::choosable().count() } else { super::keys::BINDINGS.len() };
+        self.chooser = self.chooser.saturating_add_signed(by).min(lines.saturating_sub(1));
     }
 
     /// What was chosen is kept for the next time.

@@ -88,7 +88,7 @@ pub enum Place {
     Everywhere,
     /// On the dashboard.
     Dashboard,
-    /// Wherever there are rows to walk through.
+    /// Wherever there are lines to walk through.
     Rows,
     /// On the dashboard over a machine.
     Live,
@@ -132,7 +132,7 @@ pub struct Binding {
     pub action: Action,
     /// Where they work.
     pub place: Place,
-    /// What they do.
+    /// What they do; nothing where the line of a neighbour says it.
     pub help: &'static str,
     /// Keys and word in the key line, where they stand there. A neighbour's key may be written with it.
     pub line: Option<(&'static str, &'static str)>,
@@ -142,30 +142,30 @@ pub struct Binding {
 pub const BINDINGS: &[Binding] = &[
     Binding {
         keys: &[key(KeyCode::Up), char('k')],
-        shown: "↑ k",
+        shown: "↑↓ k j",
         action: Action::Up,
         place: Place::Rows,
-        help: "select the row above; it stays selected wherever it moves",
+        help: "select a row; it stays selected wherever it moves",
         line: Some(("↑↓", "select")),
     },
+    Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Down, place: Place::Rows, help: "", line: None },
+    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp PgDn", action: Action::PageUp, place: Place::Rows, help: "a page up or down", line: None },
+    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::PageDown, place: Place::Rows, help: "", line: None },
     Binding {
-        keys: &[key(KeyCode::Down), char('j')],
-        shown: "↓ j",
-        action: Action::Down,
+        keys: &[key(KeyCode::Home)],
+        shown: "Home End",
+        action: Action::First,
         place: Place::Rows,
-        help: "select the row below",
+        help: "the first row, the last",
         line: None,
     },
-    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp", action: Action::PageUp, place: Place::Rows, help: "a page up", line: None },
-    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::PageDown, place: Place::Rows, help: "a page down", line: None },
-    Binding { keys: &[key(KeyCode::Home)], shown: "Home", action: Action::First, place: Place::Rows, help: "the largest holder", line: None },
-    Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Rows, help: "the last row", line: None },
+    Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Rows, help: "", line: None },
     Binding {
         keys: &[char('/')],
         shown: "/",
         action: Action::Filter,
         place: Place::Dashboard,
-        help: "filter as you type: words, or user: what: pid: container: job: gpu:0,2",
+        help: "only rows with these words; also gpu:0,2 user: pid: …",
         line: Some(("/", "filter")),
     },
     Binding {
@@ -246,7 +246,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "0-9",
         action: Action::Focus(0),
         place: Place::Dashboard,
-        help: "look at the GPU of that number alone, and at all again",
+        help: "the GPU of that number alone, and all again",
         line: Some(("0-9", "GPU")),
     },
     Binding {
@@ -275,17 +275,31 @@ pub const BINDINGS: &[Binding] = &[
     },
     Binding {
         keys: &[char('+')],
-        shown: "+",
+        shown: "+ -",
         action: Action::Faster,
         place: Place::Replay,
-        help: "replay twice as fast",
+        help: "replay twice as fast, or half",
         line: Some(("+-", "speed")),
     },
-    Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "replay half as fast", line: None },
-    Binding { keys: &[char('[')], shown: "[", action: Action::Longer, place: Place::Dashboard, help: "a longer past, up to 24 h", line: None },
-    Binding { keys: &[char(']')], shown: "]", action: Action::Shorter, place: Place::Dashboard, help: "a shorter past, down to 2 min", line: None },
-    Binding { keys: &[char('-')], shown: "-", action: Action::Longer, place: Place::Live, help: "a longer past", line: Some(("+-", "zoom")) },
-    Binding { keys: &[char('+')], shown: "+", action: Action::Shorter, place: Place::Live, help: "a shorter past", line: None },
+    Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "", line: None },
+    Binding {
+        keys: &[char('[')],
+        shown: "[ ]",
+        action: Action::Longer,
+        place: Place::Dashboard,
+        help: "a longer or shorter past, 2 min to 24 h",
+        line: None,
+    },
+    Binding { keys: &[char(']')], shown: "]", action: Action::Shorter, place: Place::Dashboard, help: "", line: None },
+    Binding {
+        keys: &[char('-')],
+        shown: "-",
+        action: Action::Longer,
+        place: Place::Live,
+        help: "a shorter or longer past, too",
+        line: Some(("+-", "zoom")),
+    },
+    Binding { keys: &[char('+')], shown: "+", action: Action::Shorter, place: Place::Live, help: "", line: None },
     Binding {
         keys: &[char('z')],
         shown: "z",
@@ -307,7 +321,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "y",
         action: Action::Copy,
         place: Place::Dashboard,
-        help: "copy the selected line through the terminal (OSC 52)",
+        help: "copy the selected line (OSC 52)",
         line: Some(("y", "copy line")),
     },
     Binding {
@@ -376,7 +390,7 @@ impl Binding {
         match self.place {
             Place::Everywhere => true,
             Place::Dashboard => dashboard,
-            Place::Rows => matches!(screen, Screen::Dashboard | Screen::Filter | Screen::Columns),
+            Place::Rows => true,
             Place::Live => dashboard && mode == Mode::Live,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Filter => screen == Screen::Filter,
@@ -388,7 +402,9 @@ impl Binding {
     /// Whether the help lists them: what works nowhere in this mode is left out.
     pub fn is_listed(&self, mode: Mode) -> bool {
         let live = mode == Mode::Live;
-        !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
+        // What is typed into a line or a list is said beside it.
+        let elsewhere = self.help.is_empty() || matches!(self.place, Place::Filter | Place::Columns);
+        !elsewhere && !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
     }
 }
 

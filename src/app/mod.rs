@@ -163,7 +163,7 @@ pub struct App {
     listing: Listing,
     window: Window,
     columns: Columns,
-    /// The line of the chooser of columns that is under the cursor.
+    /// The line of the chooser of columns that is under the cursor; or how far the help is scrolled.
     chooser: usize,
     note: Option<String>,
 }
@@ -231,7 +231,7 @@ impl App {
         &self.columns
     }
 
-    /// The line under the cursor in the chooser of columns.
+    /// The line under the cursor in the chooser of columns, or the first that the help shows where it does not fit.
     pub const fn chooser(&self) -> usize {
         self.chooser
     }
@@ -331,7 +331,10 @@ impl App {
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
-            Action::Help => self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help },
+            Action::Help => {
+                self.chooser = 0;
+                self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help };
+            }
             Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
             Action::Back => self.screen = Screen::Dashboard,
             Action::Quit => return Effect::Quit,
@@ -343,7 +346,7 @@ impl App {
     }
 
     fn step(&mut self, by: isize) {
-        if self.screen == Screen::Columns {
+        if matches!(self.screen, Screen::Columns | Screen::Help) {
             return self.step_chooser(by);
         }
         let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();

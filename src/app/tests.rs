@@ -200,8 +200,10 @@ fn interest_is_told_once_for_each_change() {
 fn help_comes_and_goes() {
     let mut app = with(&[(1, 30)]);
     press(&mut app, KeyCode::Char('?'));
-    assert_eq!((app.screen(), press(&mut app, KeyCode::Down)), (Screen::Help, Effect::None));
+    assert_eq!((app.screen(), press(&mut app, KeyCode::Down), app.selected()), (Screen::Help, Effect::Redraw, Some(0)));
     press(&mut app, KeyCode::Esc);
     assert_eq!((app.screen(), press(&mut app, KeyCode::Esc)), (Screen::Dashboard, Effect::None));
     assert_eq!(press(&mut app, KeyCode::Char('q')), Effect::Quit);
 }
+
+mod table;

@@ -10,46 +10,58 @@ use crate::app::keys::BINDINGS;
 
 /// How the screen is read: the mark, and what it stands for.
 const MARKS: &[(&str, &str)] = &[
-    ("GiB", "every amount of memory, without the unit; 1 GiB is 1024 MiB"),
+    ("GiB", "every amount of memory; 1 GiB is 1024 MiB"),
     ("—", "not known, never zero"),
     ("%", "of what CUDA can hand out: 100 is full"),
-    ("a b c", "a letter ties a slice of the bar to its row; small ones share one"),
+    ("a b c", "ties a slice of the bar to its row; small ones share one"),
     ("╱", "in use, and no listed process owns it"),
     ("▒", "the driver's reserve: it was never yours"),
-    ("█ ░", "history: lowest and highest of a column's time; a spike is a tower"),
+    ("█ ░", "history: lowest and highest; a spike is a tower"),
     ("≈", "the graph does not begin at zero"),
-    ("TREND", "change of the lowest value, per minute, over the last 5 minutes"),
+    ("TREND", "change of the lowest value per minute, over 5 minutes"),
     ("bus", "share of time in which memory was read or written"),
+    ("+ –", "several in one row; 3× is that many"),
+    ("│", "a moment that was marked"),
+    ("mouse", "a row, a slice, a column's name; Shift for the terminal's own"),
     ("own", "what vramtop itself takes of one CPU core"),
 ];
 
-/// Draws the help into all of `area`: two columns where there is room, else one below the other.
+/// Draws the help into all of `area`: two columns where there is room, else one below the other, as far down as was scrolled.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mode = app.setup().mode;
     let keys: Vec<(&str, &str)> = BINDINGS.iter().filter(|binding| binding.is_listed(mode)).map(|binding| (binding.shown, binding.help)).collect();
-    let two = area.width >= 130;
-    let width = if two { area.width / 2 - 2 } else { area.width };
-    let left = Rect { width, ..area };
-    let used = draw_list(buffer, left, "KEYS", &keys, 14, theme);
-    let right = if two {
-        Rect { x: area.x + width + 4, width, ..area }
+    let (keys, marks) = (lines("KEYS", &keys), lines("READING THE SCREEN", MARKS));
+    if area.width >= 110 {
+        let left = Rect { width: (area.width / 2 - 2).min(70), ..area };
+        let right = Rect { x: left.right() + 2, width: area.width - left.width - 2, ..area };
+        draw_lines(buffer, left, &keys, 14, app.chooser(), theme);
+        draw_lines(buffer, right, &marks, 7, app.chooser(), theme);
     } else {
-        let down = (used + 1).min(area.height);
-        Rect { y: area.y + down, height: area.height - down, ..area }
-    };
-    draw_list(buffer, right, "READING THE SCREEN", MARKS, if two { 8 } else { 14 }, theme);
+        let all: Vec<Line<'_>> = keys.into_iter().chain([Line::Blank]).chain(marks).collect();
+        draw_lines(buffer, area, &all, 14, app.chooser(), theme);
+    }
 }
 
-fn draw_list(buffer: &mut Buffer, area: Rect, title: &str, items: &[(&str, &str)], first: u16, theme: &Theme) -> u16 {
-    let lines = std::iter::once(None).chain(items.iter().map(Some));
-    let mut used = 0;
-    for (item, y) in lines.zip(area.top()..area.bottom()) {
+/// A line of the help.
+enum Line<'a> {
+    Title(&'a str),
+    Item(&'a str, &'a str),
+    Blank,
+}
+
+fn lines<'a>(title: &'a str, items: &[(&'a str, &'a str)]) -> Vec<Line<'a>> {
+    std::iter::once(Line::Title(title)).chain(items.iter().map(|(mark, meaning)| Line::Item(mark, meaning))).collect()
+}
+
+/// The lines from the `scrolled`-th on; where they fit, or at their end, no further.
+fn draw_lines(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>], first: u16, scrolled: usize, theme: &Theme) {
+    let hidden = lines.len().saturating_sub(usize::from(area.height));
+    for (line, y) in lines.iter().skip(scrolled.min(hidden)).zip(area.top()..area.bottom()) {
         let mut pen = Pen::new(buffer, Rect { y, height: 1, ..area });
-        match item {
-            None => pen.put(title, theme.style(Role::Figure)),
-            Some((mark, meaning)) => pen.left(mark, first, theme.style(Role::Text)).put(meaning, theme.style(Role::Label)),
+        match line {
+            Line::Title(title) => pen.put(title, theme.style(Role::Figure)),
+            Line::Item(mark, meaning) => pen.left(mark, first, theme.style(Role::Text)).put(meaning, theme.style(Role::Label)),
+            Line::Blank => &mut pen,
         };
-        used += 1;
     }
-    used
 }
