@@ -293,7 +293,7 @@ pub const BINDINGS: &[Binding] = &[
     Binding { keys: &[char(']')], shown: "]", action: Action::Shorter, place: Place::Dashboard, help: "", line: None },
     Binding {
         keys: &[char('-')],
-        shown: "-",
+        shown: "+ -",
         action: Action::Longer,
         place: Place::Live,
         help: "a shorter or longer past, too",

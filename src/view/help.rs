@@ -53,15 +53,24 @@ fn lines<'a>(title: &'a str, items: &[(&'a str, &'a str)]) -> Vec<Line<'a>> {
     std::iter::once(Line::Title(title)).chain(items.iter().map(|(mark, meaning)| Line::Item(mark, meaning))).collect()
 }
 
-/// The lines from the `scrolled`-th on; where they fit, or at their end, no further.
+/// The lines from the `scrolled`-th on; where they fit, or at their end, no further. The last line says how many are left.
 fn draw_lines(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>], first: u16, scrolled: usize, theme: &Theme) {
+    let (mark, word) = (theme.style(Role::Text), theme.style(Role::Label));
     let hidden = lines.len().saturating_sub(usize::from(area.height));
-    for (line, y) in lines.iter().skip(scrolled.min(hidden)).zip(area.top()..area.bottom()) {
+    let below = hidden.saturating_sub(scrolled);
+    let more = (below > 0).then(|| format!("{} more lines", below + 1));
+    let shown = lines.iter().skip(scrolled.min(hidden)).take(usize::from(area.height).saturating_sub(usize::from(more.is_some())));
+    let mut y = area.y;
+    for line in shown {
         let mut pen = Pen::new(buffer, Rect { y, height: 1, ..area });
         match line {
             Line::Title(title) => pen.put(title, theme.style(Role::Figure)),
-            Line::Item(mark, meaning) => pen.left(mark, first, theme.style(Role::Text)).put(meaning, theme.style(Role::Label)),
+            Line::Item(key, meaning) => pen.left(key, first, mark).put(meaning, word),
             Line::Blank => &mut pen,
         };
+        y += 1;
+    }
+    if let Some(more) = more.filter(|_| y < area.bottom()) {
+        Pen::new(buffer, Rect { y, height: 1, ..area }).left("↓", first, mark).put(&more, word);
     }
 }

@@ -6,7 +6,7 @@ use crate::common::scenario;
 use crate::session::{Session, count, vramtop};
 use crate::{over, over_toml};
 
-const HELP: &str = "READING THE SCREEN";
+const HELP: &str = "KEYS";
 
 /// The line under the cursor.
 fn selected(contents: &str) -> &str {
