@@ -388,9 +388,8 @@ impl Binding {
     pub fn works_on(&self, screen: Screen, mode: Mode) -> bool {
         let dashboard = screen == Screen::Dashboard;
         match self.place {
-            Place::Everywhere => true,
+            Place::Everywhere | Place::Rows => true,
             Place::Dashboard => dashboard,
-            Place::Rows => true,
             Place::Live => dashboard && mode == Mode::Live,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Filter => screen == Screen::Filter,
