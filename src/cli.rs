@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::Color;
+
 /// Who holds the VRAM, what it is made of, and whether it will run out.
 ///
 /// Without options: the dashboard. Sizes are in GiB with one decimal; percentages are of what CUDA can hand out
@@ -20,9 +22,17 @@ pub struct Cli {
     #[command(flatten)]
     pub look: Look,
 
+    /// As nvidia-smi does.
+    #[command(flatten)]
+    pub smi: Smi,
+
     /// How it looks.
     #[command(flatten)]
-    pub style: Style,
+    pub style: StyleFlags,
+
+    /// Where the rest is settled.
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 const EXAMPLES: &str = "\
@@ -30,6 +40,7 @@ Examples:
   vramtop                               the dashboard (q leaves, ? helps)
   vramtop --once                        one line a GPU
   vramtop -l 1                          a line a GPU every second until stopped
+  vramtop --query-gpu=index,memory.used --format=csv,noheader   as nvidia-smi prints it
   vramtop -l 1 --format json -o run.jsonl   a recording
   vramtop replay run.jsonl              the dashboard over that recording
   vramtop demo                          the dashboard without a GPU
@@ -45,6 +56,18 @@ pub enum Command {
     Replay(Replay),
     /// The dashboard over the recording that is built in: no GPU needed.
     Demo,
+    /// What works here and what doesn't, and why: a report without anything private in it.
+    ///
+    /// Puts every question that vramtop has to every GPU, twice, and says what came of it and in how many microseconds. A question
+    /// that is not answered in 5 s ends the questions to that GPU.
+    Doctor(Doctor),
+    /// Completions for a shell, on stdout.
+    ///
+    /// bash: source <(vramtop completions bash), or into ~/.local/share/bash-completion/completions/vramtop;
+    /// zsh: into _vramtop in a folder of $fpath; fish: into ~/.config/fish/completions/vramtop.fish.
+    Completions(Completions),
+    /// The man page, on stdout: vramtop man | man -l -
+    Man,
 }
 
 /// Which GPUs and processes, how often, and in what form.
@@ -68,32 +91,37 @@ pub struct Look {
     pub count: Option<u64>,
 
     /// Only these GPUs: index, UUID or PCI id, separated by commas.
-    #[arg(short = 'i', long, value_name = "ID,…", conflicts_with = "visible")]
+    #[arg(short = 'i', long, value_name = "ID,..", conflicts_with = "visible")]
     pub id: Option<String>,
 
-    /// Only the GPUs of `CUDA_VISIBLE_DEVICES`.
-    ///
-    /// Refused with indices on mixed cards unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set, since CUDA counts the fastest first.
-    #[arg(long)]
+    /// Whether only CUDA's own devices are meant. The help is given apart, since backticks would stand in it.
+    #[arg(
+        long,
+        help = "Only the GPUs of CUDA_VISIBLE_DEVICES",
+        long_help = "Only the GPUs of CUDA_VISIBLE_DEVICES.\n\nRefused with indices on mixed cards unless CUDA_DEVICE_ORDER=PCI_BUS_ID is set, since CUDA counts the fastest first."
+    )]
     pub visible: bool,
 
     /// Only processes of these users, separated by commas.
-    #[arg(short = 'u', long, value_name = "USER,…", value_delimiter = ',')]
+    #[arg(short = 'u', long, value_name = "USER,..", value_delimiter = ',')]
     pub user: Vec<String>,
 
     /// Only these processes, separated by commas.
-    #[arg(short = 'p', long, value_name = "PID,…", value_delimiter = ',')]
+    #[arg(short = 'p', long, value_name = "PID,..", value_delimiter = ',')]
     pub pid: Vec<u32>,
 
-    /// Form of --once and of the log. A json log is a recording.
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Text)]
-    pub format: Form,
+    /// Form of --once and of the log: text, json, or csv[,noheader][,nounits].
+    ///
+    /// text is one line a GPU, for people (the default); json is one object a line, for programs, and a json log is a recording; csv
+    /// is nvidia-smi's dialect: the fields of --query-gpu or --query-compute-apps, or a usual list.
+    #[arg(long, value_name = "FORM", value_parser = form)]
+    pub format: Option<Form>,
 
     /// Write to FILE instead of stdout.
     #[arg(short = 'o', long, visible_short_alias = 'f', value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Ask the dear questions too: process utilization, `PCIe`, energy.
+    /// Ask the dear questions too: process utilization, PCI traffic, energy.
     ///
     /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
     #[arg(long)]
@@ -104,13 +132,32 @@ pub struct Look {
     pub nvml_library: Option<PathBuf>,
 }
 
+/// Scripts that were written for nvidia-smi.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "As nvidia-smi does")]
+pub struct Smi {
+    /// Print these fields of each GPU as nvidia-smi does, once or with -l every SECONDS.
+    ///
+    /// Names, units and cells are nvidia-smi's (nvidia-smi --help-query-gpu). A field that is not offered is refused by name.
+    #[arg(long, value_name = "FIELD,..")]
+    pub query_gpu: Option<String>,
+
+    /// The same for each process that computes on a GPU.
+    #[arg(long, value_name = "FIELD,..", conflicts_with = "query_gpu")]
+    pub query_compute_apps: Option<String>,
+
+    /// List the GPUs and their MIG instances as nvidia-smi does, then exit.
+    #[arg(short = 'L', long, conflicts_with_all = ["once", "period", "format", "query_gpu", "query_compute_apps"])]
+    pub list_gpus: bool,
+}
+
 /// Colours and characters.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Style")]
-pub struct Style {
-    /// When to use colours. `NO_COLOR` is obeyed, too.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
-    pub color: Color,
+pub struct StyleFlags {
+    /// When to use colours; by default where the terminal has them and `NO_COLOR` is not set.
+    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    pub color: Option<Color>,
 
     /// Draw with ASCII characters alone.
     #[arg(long, global = true)]
@@ -122,32 +169,104 @@ pub struct Style {
 }
 
 /// Form of a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// One line a GPU, for people.
-    #[default]
     Text,
     /// One object a line, for programs: a recording.
     Json,
+    /// nvidia-smi's dialect.
+    Csv {
+        /// The names of the fields first.
+        header: bool,
+        /// Units in the cells.
+        units: bool,
+    },
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// Where the terminal has them and `NO_COLOR` is not set.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never: bold, dim and reverse alone.
-    Never,
+/// The file of settings.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Settings")]
+pub struct Settings {
+    /// Read settings from FILE instead of ~/.config/vramtop/config.toml.
+    ///
+    /// A flag goes before a VRAMTOP_… variable, a variable before the file: vramtop doctor shows what is in force.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub config: Option<PathBuf>,
+
+    /// Print a commented sample of that file, with every key and its default.
+    #[arg(long, exclusive = true)]
+    pub print_config: bool,
 }
 
 /// `vramtop replay`.
 #[derive(Args, Debug)]
 pub struct Replay {
-    /// The recording (`vramtop -l 1 --format json` writes one); - reads stdin.
+    /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
     pub file: PathBuf,
+}
+
+/// `text`, `json`, or `csv[,noheader][,nounits]`.
+fn form(text: &str) -> Result<Form, String> {
+    let unknown = |word: &str| format!("{word:?} is no form: give text, json or csv[,noheader][,nounits]");
+    let mut words = text.split(',').map(str::trim);
+    let mut form = match words.next() {
+        Some("text") => Form::Text,
+        Some("json") => Form::Json,
+        Some("csv") => Form::Csv { header: true, units: true },
+        first => return Err(unknown(first.unwrap_or_default())),
+    };
+    for word in words {
+        match (&mut form, word) {
+            (Form::Csv { header, .. }, "noheader") => *header = false,
+            (Form::Csv { units, .. }, "nounits") => *units = false,
+            (_, word) => return Err(unknown(word)),
+        }
+    }
+    Ok(form)
+}
+
+/// `vramtop doctor`.
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// Form of the report.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
+    pub format: ReportForm,
+
+    /// Load this library instead of the libnvidia-ml.so.1 that is found.
+    #[arg(long, value_name = "PATH")]
+    pub nvml_library: Option<PathBuf>,
+
+    /// Ask GPUs that runtime power management has put to sleep, too: it wakes them.
+    #[arg(long)]
+    pub wake: bool,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportForm {
+    /// For people.
+    Text,
+    /// One object, for programs.
+    Json,
+}
+
+/// `vramtop completions`.
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// For which shell.
+    pub shell: Shell,
+}
+
+/// A shell that completions are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU bash with bash-completion.
+    Bash,
+    /// The Z shell.
+    Zsh,
+    /// fish.
+    Fish,
 }
 
 /// Seconds with decimals, as milliseconds.
@@ -198,6 +317,16 @@ mod tests {
     }
 
     #[test]
+    fn a_form_has_nvidia_smis_modifiers() {
+        for (text, header, units) in
+            [("csv", true, true), ("csv,noheader", false, true), ("csv,nounits,noheader", false, false), ("csv, nounits", true, false)]
+        {
+            assert_eq!(form(text), Ok(Form::Csv { header, units }), "{text}");
+        }
+        assert_eq!(form("text"), Ok(Form::Text));
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for line in [
             "vramtop -l 0",
@@ -208,6 +337,10 @@ mod tests {
             "vramtop -i 0 --visible",
             "vramtop -p x",
             "vramtop --format xml",
+            "vramtop --format json,noheader",
+            "vramtop --format csv,nothing",
+            "vramtop -L --once",
+            "vramtop --query-gpu=index --query-compute-apps=pid",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::collect::nvml::OpenError;
 use crate::collect::{SelectionError, SourceError};
+use crate::config::ConfigError;
 
 /// Exit codes. They are a contract: scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,16 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
+    /// All of them, with what each says.
+    pub const ALL: [(Self, &str); 6] = [
+        (Self::Fine, "fine, also when the reader of a pipe went away"),
+        (Self::Failed, "failed, or the answer is no"),
+        (Self::Usage, "wrong usage, or a setting that cannot be"),
+        (Self::NoDriver, "no NVIDIA driver, library or GPU"),
+        (Self::NotPermitted, "not permitted"),
+        (Self::SomeUnreadable, "some GPUs could not be read; the others were"),
+    ];
+
     /// The code that an error stands for; `None` where it is a closed pipe, which is no error.
     pub fn of(error: &anyhow::Error) -> Option<Self> {
         for cause in error.chain() {
@@ -44,7 +55,7 @@ impl Exit {
             if let Some(source) = cause.downcast_ref::<SourceError>() {
                 return Some(Self::of_source(source));
             }
-            if cause.is::<UsageError>() {
+            if cause.is::<UsageError>() || cause.is::<ConfigError>() {
                 return Some(Self::Usage);
             }
         }
@@ -55,9 +66,12 @@ impl Exit {
         match error {
             SourceError::Driver(OpenError::NoPermission { .. }) => Self::NotPermitted,
             SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable(_) => Self::NoDriver,
-            SourceError::Selection(SelectionError::Nothing { .. } | SelectionError::Unknown { .. } | SelectionError::Ambiguous { .. } | SelectionError::MixedCards { .. }) => {
-                Self::Usage
-            }
+            SourceError::Selection(
+                SelectionError::Nothing { .. }
+                | SelectionError::Unknown { .. }
+                | SelectionError::Ambiguous { .. }
+                | SelectionError::MixedCards { .. },
+            ) => Self::Usage,
             SourceError::Recording(_) | SourceError::Panicked(_) => Self::Failed,
         }
     }

@@ -7,6 +7,8 @@ pub mod app;
 pub mod cli;
 pub mod collect;
 pub mod command;
+pub mod config;
+pub mod doctor;
 pub mod exit;
 pub mod history;
 pub mod insight;

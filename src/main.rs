@@ -10,7 +10,7 @@ use vramtop::exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::parse_from(understand_smi(std::env::args_os()));
-    match command::run(cli) {
+    match command::run(&cli) {
         Ok(exit) => exit.into(),
         Err(error) => match Exit::of(&error) {
             // The reader of the pipe has gone: it has what it wanted.

@@ -11,13 +11,17 @@ mod logs;
 mod once;
 #[path = "cli/refusals.rs"]
 mod refusals;
+#[path = "cli/smi.rs"]
+mod smi;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use common::alone;
 
 /// A scenario, with the time held at its first second, so that no figure moves.
 struct Machine {
@@ -57,16 +61,6 @@ impl Machine {
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
-}
-
-/// vramtop without a driver.
-fn alone(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vramtop"));
-    for name in ["LC_ALL", "LC_CTYPE", "NO_COLOR", "COLUMNS", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"] {
-        command.env_remove(name);
-    }
-    command.env("LANG", "C.UTF-8").env("TZ", "UTC").args(args).stdin(Stdio::null());
-    command
 }
 
 /// What a command said and how it ended.

@@ -1,5 +1,7 @@
 //! The lanes over the fake driver: what is asked how often, what becomes of it, and what happens when a device or the driver goes.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 mod common;
 
 use std::fs;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 use common::{Machine, samples, until_samples, with_named, with_scenario};
 use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Selection, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
-use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked};
+use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked, UtilizationPercent};
 use vramtop::monitor::Monitor;
 
 fn apply(records: &[Record]) -> Monitor {
@@ -57,7 +59,9 @@ fn the_lanes_keep_their_rates() {
         // (40 and the first), telemetry once a step.
         let memory = count("nvmlDeviceGetMemoryInfo");
         assert!((201..=203).contains(&memory), "{memory} memory reads");
-        assert_eq!(count("nvmlDeviceGetComputeRunningProcesses"), 41);
+        // The lists give way where their calls take long, as they do on a machine that is busy with other things.
+        let lists = count("nvmlDeviceGetComputeRunningProcesses");
+        assert!((25..=41).contains(&lists), "{lists} lists");
         assert_eq!(count("nvmlDeviceGetUtilizationRates"), 11);
         // The dear ones are never asked unasked.
         for dear in ["nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput"] {
@@ -108,8 +112,8 @@ fn a_lost_gpu_keeps_its_row_and_the_others_go_on() {
         assert_eq!((used(last, 0), used(last, 2)), (Bytes::gib(20), Bytes::gib(20)));
         let monitor = apply(&records);
         assert!(matches!(monitor.warnings(), [Warning::Lost { gpu }] if gpu == "1"));
-        let lost = records.iter().filter(|r| matches!(r, Record::Event(e) if matches!(e.kind, EventKind::Lost(_)))).count();
-        assert_eq!(lost, 1);
+        let told = records.iter().filter(|r| matches!(r, Record::Event(e) if matches!(e.kind, EventKind::Lost(_)))).count();
+        assert_eq!(told, 1);
         // Back at 8 s.
         let records = until_samples(&mut source, 4);
         assert_eq!(used(samples(&records)[3], 1), Bytes::gib(20));
@@ -185,7 +189,7 @@ fn the_slow_lane_answers_only_when_asked() {
         let records = until_samples(&mut machine.source_with(options), 1);
         let sample = samples(&records)[0];
         assert_eq!(sample.gpus[0].telemetry.energy_mj, Reading::Value(5000));
-        assert_eq!(sample.processes[0].sm_percent.get().map(|p| p.value()), Some(37));
+        assert_eq!(sample.processes[0].sm_percent.get().map(UtilizationPercent::value), Some(37));
         let records = until_samples(&mut machine.source(), 1);
         assert_eq!(samples(&records)[0].processes[0].sm_percent, Reading::NOT_ASKED);
     });

@@ -105,6 +105,7 @@ fn sample() -> Sample {
             remapped_rows: Reading::Value(0),
             pcie: Reading::NOT_ASKED,
             energy_mj: Reading::NOT_ASKED,
+            asked: Vec::new(),
         },
     };
     let process = ProcessSample {

@@ -156,7 +156,8 @@ impl Columns {
     /// As the file has it: a line for each column of which something is wished. It is TOML.
     pub fn to_text(&self) -> String {
         let wished = self.0.iter().filter(|(_, wish)| **wish != Wish::Room);
-        wished.flat_map(|(column, wish)| [column.name(), " = \"", wish.word(), "\"\n"]).collect()
+        let lines: Vec<String> = wished.map(|(column, wish)| format!("{} = \"{}\"\n", column.name(), wish.word())).collect();
+        lines.concat()
     }
 
     /// Reads what [`Columns::to_text`] writes; lines that mean nothing are passed over.

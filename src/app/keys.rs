@@ -145,7 +145,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "↑↓ k j",
         action: Action::Up,
         place: Place::Rows,
-        help: "select a row; it stays selected wherever it moves",
+        help: "select a row; it stays selected",
         line: Some(("↑↓", "select")),
     },
     Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Down, place: Place::Rows, help: "", line: None },
@@ -165,7 +165,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "/",
         action: Action::Filter,
         place: Place::Dashboard,
-        help: "only rows with these words; also gpu:0,2 user: pid: …",
+        help: "filter: words, gpu:0,2, user:ann …",
         line: Some(("/", "filter")),
     },
     Binding {
@@ -222,7 +222,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "o",
         action: Action::NextGrouping,
         place: Place::Dashboard,
-        help: "a row a user, a container, a job, a process",
+        help: "a row a user, container, job, process",
         line: Some(("o", "group")),
     },
     Binding {
@@ -246,7 +246,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "0-9",
         action: Action::Focus(0),
         place: Place::Dashboard,
-        help: "the GPU of that number alone, and all again",
+        help: "that GPU alone, and all again",
         line: Some(("0-9", "GPU")),
     },
     Binding {
@@ -270,7 +270,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "␣",
         action: Action::Pause,
         place: Place::Dashboard,
-        help: "hold the picture, or the replay, and go on",
+        help: "hold the picture or replay, and go on",
         line: Some(("␣", "pause")),
     },
     Binding {
@@ -305,7 +305,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "z",
         action: Action::ZeroBase,
         place: Place::Dashboard,
-        help: "histories from zero, and from their round base",
+        help: "histories from zero, or not",
         line: None,
     },
     Binding {

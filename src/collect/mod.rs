@@ -17,9 +17,10 @@ mod step;
 pub mod what;
 
 pub use clock::{Clock, SystemClock};
-pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource};
+pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource, TelemetryScope};
 pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
+pub use power::all_asleep;
 pub use replay::{Playback, ReplayOptions, ReplaySource};
 pub use select::{Selection, SelectionError};
 

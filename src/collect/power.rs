@@ -84,7 +84,7 @@ impl SleepWatch {
 }
 
 /// Bus ids of the GPUs that the kernel module has bound, if every one of them is asleep: then even opening the driver would wake one.
-pub(super) fn all_asleep(proc_root: &Path, sys_root: &Path) -> Option<Vec<String>> {
+pub fn all_asleep(proc_root: &Path, sys_root: &Path) -> Option<Vec<String>> {
     let bound: Vec<String> =
         fs::read_dir(proc_root.join("driver/nvidia/gpus")).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     let asleep = !bound.is_empty() && bound.iter().all(|pci| PowerFiles::of(sys_root, pci).is_suspended());

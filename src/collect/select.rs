@@ -65,9 +65,8 @@ impl Selection {
     /// [`SelectionError`] when one cannot be found or told.
     pub fn positions(&self, gpus: &[&GpuFacts]) -> Result<Vec<usize>, SelectionError> {
         let wanted: Vec<usize> = match self {
-            Self::All => return Ok((0..gpus.len()).collect()),
+            Self::All | Self::Visible { value: None, .. } => return Ok((0..gpus.len()).collect()),
             Self::Ids(ids) => ids.iter().map(|id| find(gpus, id)).collect::<Result<_, _>>()?,
-            Self::Visible { value: None, .. } => return Ok((0..gpus.len()).collect()),
             Self::Visible { value: Some(value), pci_order } => visible(gpus, value, *pci_order)?,
         };
         let meant = |at: usize| {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::TelemetryScope;
 use super::nvml::{Condition, Device, Listed};
 use crate::model::{
     Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry,
@@ -88,7 +89,7 @@ impl GpuStep {
             self.list_at_ms = now_ms;
             self.read_memory(now_ms, &mut pool);
             let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            if again || !self.memory.get().is_some_and(|m| claimed > m.used()) {
+            if again || self.memory.get().is_none_or(|m| claimed <= m.used()) {
                 break;
             }
         }
@@ -129,8 +130,8 @@ impl GpuStep {
         self.read_processes(now_ms, pool);
     }
 
-    /// The telemetry lane; with `glance` only what a status line shows.
-    pub(super) fn read_telemetry(&mut self, now_ms: u64, glance: bool) {
+    /// The telemetry lane, as much of it as `scope` says.
+    pub(super) fn read_telemetry(&mut self, now_ms: u64, scope: &TelemetryScope) {
         if self.is_asleep() {
             return;
         }
@@ -138,8 +139,14 @@ impl GpuStep {
         // A lost device is not asked seven more questions.
         self.telemetry = match self.state {
             GpuState::Lost { .. } => Telemetry::absent(&Absence::Failed("GPU is lost".into())),
-            _ if glance => self.device.glance(),
-            _ => Telemetry { pcie, energy_mj, ..self.device.telemetry() },
+            _ => match scope {
+                TelemetryScope::Full => Telemetry { pcie, energy_mj, ..self.device.telemetry() },
+                TelemetryScope::Glance => self.device.glance(),
+                TelemetryScope::Asked(asks) => {
+                    let asked = asks.iter().map(|ask| (*ask, self.device.answer(*ask))).collect();
+                    Telemetry { asked, ..Telemetry::absent(&Absence::NotAsked) }
+                }
+            },
         };
         self.note_condition(now_ms);
     }

@@ -13,8 +13,9 @@ use super::signals;
 use super::terminal::READER;
 use super::{once, stdout_is_terminal};
 use crate::app::{App, Mode, Setup};
-use crate::cli::{Look, Style};
+use crate::cli::Look;
 use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, Only, SystemClock, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::SafeText;
 
@@ -22,27 +23,27 @@ use crate::model::SafeText;
 ///
 /// # Errors
 /// When no driver is found, or the terminal fails.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     if !stdout_is_terminal() {
-        return no_terminal(look, style);
+        return no_terminal(look, config);
     }
     let (sender, inputs) = channel();
     let interest = Arc::new(Interest::default());
-    let library = look.nvml_library.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
+    let library = config.nvml_library.value.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
     let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
     // First of all, so that no signal finds the terminal taken over and nobody to give it back.
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, style, Arc::clone(&interest), None)?;
+    let screen = ScreenLoop::start(app, config.style(), Arc::clone(&interest), None)?;
     read_keys(&sender)?;
-    let (wanted, options) = (look.wanted(), look.live(1000, FixedFacts::Later, HostScope::Interest));
+    let (wanted, options) = (look.wanted(), look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Interest));
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)
 }
 
 /// Without a terminal there is nothing to draw on: the status lines are printed once.
-fn no_terminal(look: &Look, style: Style) -> anyhow::Result<Exit> {
-    let exit = once::run(look, style)?;
+fn no_terminal(look: &Look, config: &Config) -> anyhow::Result<Exit> {
+    let exit = once::run(look, config)?;
     super::say("stdout is no terminal, so this was printed once. A line every second: vramtop -l 1")?;
     Ok(exit)
 }

@@ -8,12 +8,13 @@ use jiff::tz::TimeZone;
 
 use super::signals::{self, Signal};
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::Record;
 use crate::monitor::Monitor;
-use crate::output::{LineOptions, log_lines};
+use crate::output::log_lines;
 use crate::record::Writer;
 
 enum Input {
@@ -25,16 +26,27 @@ enum Input {
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let interval_ms = look.period_ms().unwrap_or(1000);
-    let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
+    let json = look.form() == Form::Json;
+    let host = if json { HostScope::All } else { HostScope::Named(look.most_holders()) };
     let out = look.writer()?;
-    let (sender, inputs) = sync_channel(64);
-    start(&sender, look.live(interval_ms, FixedFacts::First, host), look.wanted())?;
-    let out = match look.format {
-        Form::Json => Out::Json(Writer::new(out)),
-        Form::Text => Out::Text { out, options: look.line_options(style), zone: TimeZone::system(), lines: String::new() },
+    let out = if json {
+        Out::Json(Writer::new(out))
+    } else {
+        let (options, zone) = (look.line_options(config.style()), TimeZone::system());
+        Out::Lines { out, lines: String::new(), print: Box::new(move |monitor, lines| log_lines(monitor, &options, &zone, lines)) }
     };
+    follow(look, look.live(config, interval_ms, FixedFacts::First, host), out)
+}
+
+/// Writes each record to `out`, until the source ends, `--count` is reached, or a signal comes.
+///
+/// # Errors
+/// When nothing can be read, or not written.
+pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Result<Exit> {
+    let (sender, inputs) = sync_channel(64);
+    start(&sender, options, look.wanted())?;
     let mut log = Log { monitor: Monitor::new(), out, written: 0 };
     for input in inputs {
         match input {
@@ -69,9 +81,15 @@ struct Log {
     written: u64,
 }
 
-enum Out {
+/// Appends what is printed of the last sample.
+type Print = Box<dyn FnMut(&Monitor, &mut String)>;
+
+/// Where records go, and in what form.
+pub(super) enum Out {
+    /// As a recording.
     Json(Writer<Box<dyn Write>>),
-    Text { out: Box<dyn Write>, options: LineOptions, zone: TimeZone, lines: String },
+    /// As lines, each sample's at once.
+    Lines { out: Box<dyn Write>, lines: String, print: Print },
 }
 
 impl Log {
@@ -80,13 +98,13 @@ impl Log {
         let is_sample = matches!(record, Record::Sample(_));
         match &mut self.out {
             Out::Json(writer) => writer.record(record, &self.monitor)?,
-            Out::Text { out, options, zone, lines } if is_sample => {
+            Out::Lines { out, lines, print } if is_sample => {
                 lines.clear();
-                log_lines(&self.monitor, options, zone, lines);
+                print(&self.monitor, lines);
                 out.write_all(lines.as_bytes())?;
                 out.flush()?;
             }
-            Out::Text { .. } => {}
+            Out::Lines { .. } => {}
         }
         self.written += u64::from(is_sample);
         Ok(())

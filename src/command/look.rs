@@ -6,8 +6,9 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
 
-use crate::cli::{Color, Look, Style};
+use crate::cli::{Form, Look};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
+use crate::config::{Color, Config, Style};
 use crate::model::SafeText;
 use crate::output::{LineOptions, MOST_NAMED};
 use crate::view::{Colors, Theme};
@@ -18,13 +19,19 @@ impl Look {
         self.loop_seconds.or(self.loop_ms)
     }
 
+    /// Form of a record.
+    pub(super) fn form(&self) -> Form {
+        self.format.unwrap_or(Form::Text)
+    }
+
     /// The source's options.
-    pub(super) fn live(&self, interval_ms: u64, fixed: FixedFacts, host: HostScope) -> LiveOptions {
+    pub(super) fn live(&self, config: &Config, interval_ms: u64, fixed: FixedFacts, host: HostScope) -> LiveOptions {
         LiveOptions {
-            library: self.nvml_library.clone(),
+            library: config.nvml_library.value.clone(),
             interval_ms,
+            memory_hz: config.memory_hz.value,
             selection: self.selection(),
-            slow: self.slow,
+            slow: config.slow.value,
             fixed,
             host,
             ..LiveOptions::default()
@@ -92,14 +99,18 @@ impl Style {
 impl Style {
     /// The look of the dashboard in this terminal.
     pub(super) fn theme(self) -> Theme {
+        Theme::new(self.colors(), self.is_ascii())
+    }
+
+    /// How many colours are used.
+    pub(super) fn colors(self) -> Colors {
         let get = |name| env::var(name).ok();
         let (no_color, colorterm, term) = (get("NO_COLOR"), get("COLORTERM"), get("TERM"));
-        let colors = match self.color {
+        match self.color {
             Color::Never => Colors::Never,
             Color::Auto => Colors::of_terminal(no_color.as_deref(), colorterm.as_deref(), term.as_deref()),
             Color::Always => Colors::of_terminal(None, colorterm.as_deref(), term.as_deref().filter(|term| *term != "dumb")),
-        };
-        Theme::new(colors, self.is_ascii())
+        }
     }
 }
 

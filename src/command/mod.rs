@@ -2,32 +2,57 @@
 
 mod clipboard;
 mod columns_file;
+mod completions;
 mod dashboard;
+mod doctor;
 mod log;
 mod look;
+mod man;
 mod once;
+mod query;
 mod replay;
 mod screen_loop;
+mod settings;
 mod signals;
 mod terminal;
 
-use std::io;
+use std::io::{self, Write as _};
 
 use crate::cli::{Cli, Command};
+use crate::config;
 use crate::exit::Exit;
 
 /// Does what the command line asks for.
 ///
 /// # Errors
 /// Anything that [`Exit::of`] has a code for; the text says what happened and what to do next.
-pub fn run(cli: Cli) -> anyhow::Result<Exit> {
-    match cli.command {
-        Some(Command::Replay(replay)) => replay::file(&replay, cli.style),
-        Some(Command::Demo) => replay::demo(cli.style),
-        None if cli.look.once => once::run(&cli.look, cli.style),
-        None if cli.look.period_ms().is_some() => log::run(&cli.look, cli.style),
-        None => dashboard::run(&cli.look, cli.style),
+pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
+    // These need no settings, and are what helps when those are wrong.
+    match &cli.command {
+        Some(Command::Completions(wanted)) => return completions::run(wanted),
+        Some(Command::Man) => return man::run(),
+        Some(Command::Doctor(wanted)) => return doctor::run(wanted, cli),
+        _ if cli.settings.print_config => return print(config::SAMPLE),
+        _ => {}
     }
+    let config = settings::resolve(cli)?;
+    match &cli.command {
+        Some(Command::Replay(replay)) => replay::file(replay, config.style()),
+        Some(Command::Demo) => replay::demo(config.style()),
+        _ if cli.smi.list_gpus => query::list(&cli.look, &config),
+        _ if query::is_meant(&cli.look, &cli.smi) => query::run(&cli.look, &cli.smi, &config),
+        _ if cli.look.once => once::run(&cli.look, &config),
+        _ if cli.look.period_ms().is_some() => log::run(&cli.look, &config),
+        _ => dashboard::run(&cli.look, &config),
+    }
+}
+
+/// Prints a text that is ready, on stdout.
+fn print(text: &str) -> anyhow::Result<Exit> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Exit::Fine)
 }
 
 /// Whether stdout is a terminal.
@@ -37,6 +62,5 @@ fn stdout_is_terminal() -> bool {
 
 /// Says something to the person, on stderr.
 fn say(text: &str) -> io::Result<()> {
-    use std::io::Write as _;
     writeln!(io::stderr(), "vramtop: {text}")
 }

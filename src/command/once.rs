@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
-use crate::cli::{Form, Look, Style};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, spawn};
+use crate::cli::{Form, Look};
+use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::{GpuState, Record, Sample};
 use crate::monitor::Monitor;
@@ -22,37 +23,32 @@ const PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// When nothing can be read, or not written.
-pub(super) fn run(look: &Look, style: Style) -> anyhow::Result<Exit> {
-    let host = if look.format == Form::Json { HostScope::All } else { HostScope::Named(look.most_holders()) };
-    let (monitor, sample) = first_sample(look, host)?;
+pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
+    let json = look.form() == Form::Json;
+    let (host, telemetry) =
+        if json { (HostScope::All, TelemetryScope::Full) } else { (HostScope::Named(look.most_holders()), TelemetryScope::Glance) };
+    let options = LiveOptions { telemetry, ..look.live(config, 1000, FixedFacts::Never, host) };
+    let (monitor, sample) = first_sample(options, look.wanted())?;
     let mut out = look.writer()?;
-    match look.format {
-        Form::Text => {
-            let mut text = String::new();
-            status_lines(&monitor, &look.line_options(style), &mut text);
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        }
-        Form::Json => Writer::new(out).once(&sample, &monitor)?,
+    if json {
+        Writer::new(out).once(&sample, &monitor)?;
+    } else {
+        let mut text = String::new();
+        status_lines(&monitor, &look.line_options(config.style()), &mut text);
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
     }
-    // What is left out is not passed over in silence.
-    for fault in sample.faults.iter().filter(|fault| fault.gpu.is_none()) {
-        super::say(&format!("{}, so it is left out. See dmesg for NVRM and Xid lines", fault.reason))?;
-    }
-    Ok(exit_of(&sample))
+    ended(&sample)
 }
 
 /// Reads until the first sample.
-pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Monitor, Sample)> {
+pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
-    let options = look.live(1000, FixedFacts::Never, host);
-    let options = LiveOptions { glance: look.format == Form::Text, ..options };
-    let wanted = look.wanted();
     let interest = Arc::new(Interest::default());
     let shared = Arc::clone(&interest);
-    spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), wanted)), move |feed| sender.send(feed).is_ok())?;
+    spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), only)), move |feed| sender.send(feed).is_ok())?;
     let mut monitor = Monitor::new();
-    let mut waited = Duration::ZERO;
+    let mut silent = Duration::ZERO;
     loop {
         match feed.recv_timeout(Duration::from_secs(1)) {
             Ok(Feed::Record(record)) => {
@@ -66,8 +62,8 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
                 return Err(anyhow!("reading ended before there was a sample"));
             }
             Err(RecvTimeoutError::Timeout) => {
-                waited += Duration::from_secs(1);
-                let (call, since) = interest.driver_call().unwrap_or(("start", waited));
+                silent += Duration::from_secs(1);
+                let (call, since) = interest.driver_call().unwrap_or(("start", silent));
                 // Calls may each take long and still come back: only one that does not is given up on.
                 if since >= PATIENCE {
                     bail!(
@@ -77,16 +73,19 @@ pub(super) fn first_sample(look: &Look, host: HostScope) -> anyhow::Result<(Moni
                     );
                 }
                 if interest.driver_call().is_some() {
-                    waited = Duration::ZERO;
+                    silent = Duration::ZERO;
                 }
             }
         }
     }
 }
 
-/// 5 when some device could not be read while others were.
-fn exit_of(sample: &Sample) -> Exit {
+/// 5 when some device could not be read while others were. What is left out is not passed over in silence.
+pub(super) fn ended(sample: &Sample) -> anyhow::Result<Exit> {
+    for fault in sample.faults.iter().filter(|fault| fault.gpu.is_none()) {
+        super::say(&format!("{}, so it is left out. See dmesg for NVRM and Xid lines", fault.reason))?;
+    }
     let lost = sample.gpus.iter().any(|gpu| matches!(gpu.state, GpuState::Lost { .. }));
     let unopened = sample.faults.iter().any(|fault| fault.gpu.is_none());
-    if lost || unopened { Exit::SomeUnreadable } else { Exit::Fine }
+    Ok(if lost || unopened { Exit::SomeUnreadable } else { Exit::Fine })
 }

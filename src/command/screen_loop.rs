@@ -13,9 +13,10 @@ use super::columns_file;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
-use crate::cli::Style;
-use crate::collect::{Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::collect::{Clock, Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::config::Style;
 use crate::exit::Exit;
+use crate::model::Record;
 use crate::view::{Theme, view};
 
 /// What reaches the loop.
@@ -36,7 +37,7 @@ pub(super) fn channel() -> (SyncSender<Input>, Receiver<Input>) {
 }
 
 /// No news for this long is news: the picture then says how old it is.
-const SILENCE: Duration = Duration::from_millis(1000);
+const SILENCE_MS: u64 = 1000;
 
 /// The screen and what it shows.
 pub(super) struct ScreenLoop {
@@ -60,7 +61,7 @@ impl ScreenLoop {
     /// The terminal's.
     pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
         let theme = style.theme();
-        let screen = Screen::enter(!style.no_mouse)?;
+        let screen = Screen::enter(style.mouse)?;
         let app = app.with_columns(columns_file::read());
         let mut this = Self { app, theme, screen, interest, playback };
         this.draw()?;
@@ -72,18 +73,25 @@ impl ScreenLoop {
     /// # Errors
     /// The terminal's, or the source's when it cannot begin.
     pub(super) fn run(mut self, inputs: &Receiver<Input>) -> anyhow::Result<Exit> {
+        let clock = SystemClock::new();
+        let mut tick_at = SILENCE_MS;
         loop {
-            let first = match inputs.recv_timeout(SILENCE) {
+            let patience = Duration::from_millis(tick_at.saturating_sub(clock.now_ms()));
+            let first = match inputs.recv_timeout(patience) {
                 Ok(input) => Some(input),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
             };
             let mut draw = false;
-            if first.is_none() {
+            if clock.now_ms() >= tick_at {
                 draw |= self.tick()?;
+                tick_at = clock.now_ms() + SILENCE_MS;
             }
             // All that has come by now is taken in before one frame is drawn.
             for input in first.into_iter().chain(std::iter::from_fn(|| inputs.try_recv().ok())) {
+                if let Input::Feed(Feed::Record(Record::Sample(_))) = input {
+                    tick_at = clock.now_ms() + SILENCE_MS;
+                }
                 match self.take(input)? {
                     Next::Go { draw: wanted } => draw |= wanted,
                     Next::Leave(exit) => return Ok(exit),

@@ -144,3 +144,6 @@ fn restore_on_panic() {
         }
     }));
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! This layer refuses I/O, clocks and history: a value here is true of one moment and knows nothing of the next.
 //! Text that came from another process can enter only as [`SafeText`].
 
+mod asked;
 mod gpu;
 mod lane;
 mod ledger;
@@ -14,6 +15,7 @@ mod telemetry;
 mod text;
 mod units;
 
+pub use asked::{Answer, Ask, ClockDomain, ClockFigure};
 pub use gpu::{GpuFacts, GpuId, GpuSample, GpuState, ListState, Untracked};
 pub use lane::{Lane, LanePoint};
 pub use ledger::{Ledger, Share};

@@ -1,6 +1,6 @@
 //! What people miss beside memory: utilization, power, temperature, clocks.
 
-use super::{Absence, Reading, UtilizationPercent};
+use super::{Absence, Answer, Ask, Reading, UtilizationPercent};
 
 /// The reasons that hold a GPU's clocks down, as the driver's bit mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Telemetry {
     pub pcie: Reading<PcieRate>,
     /// Energy since the driver was loaded in millijoules; asked only on request.
     pub energy_mj: Reading<u64>,
+    /// What a query asked for by name, and nothing else does. No part of a recording.
+    pub asked: Vec<(Ask, Reading<Answer>)>,
 }
 
 impl Telemetry {
@@ -97,6 +99,7 @@ impl Telemetry {
             remapped_rows: a(why),
             pcie: Reading::NOT_ASKED,
             energy_mj: Reading::NOT_ASKED,
+            asked: Vec::new(),
         }
     }
 }

@@ -9,7 +9,7 @@ pub use rows::{GpuRow, Peak, ProcessRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::insight::{Warning, rate_of};
+use crate::insight::Warning;
 use crate::model::{
     Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading, Record,
     SafeText, Sample,
@@ -193,7 +193,7 @@ impl Monitor {
     fn conclude(&mut self) {
         if let Some((_, now_ms)) = self.now {
             for row in &mut self.gpus {
-                row.rate = rate_of(&row.history.seconds, now_ms, ProcessRow::RATE_WINDOW_MS);
+                row.update_rate(now_ms);
             }
             for row in &mut self.processes {
                 row.update_rate(now_ms);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::history::{GpuHistory, ProcessHistory};
+use crate::history::{GpuHistory, ProcessHistory, Slot, Tier};
 use crate::insight::{Rate, Warning, rate_of};
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, ProcessFacts, ProcessSample, Reading,
@@ -48,7 +48,8 @@ pub struct GpuRow {
     /// The highest value of used.
     pub peak: Option<Peak>,
     /// Change of the floor in KiB per minute.
-    pub rate: Rate,
+    pub(super) rate: Rate,
+    pub(super) rate_until_ms: u64,
     /// Processes that are counted but not listed.
     pub untracked: Untracked,
     /// Its past.
@@ -68,6 +69,7 @@ impl GpuRow {
             range: None,
             peak: None,
             rate: Reading::NOT_YET,
+            rate_until_ms: 0,
             untracked: Untracked::default(),
             history: GpuHistory::new(),
         }
@@ -95,6 +97,10 @@ impl GpuRow {
         if let Some(milliwatts) = gpu.telemetry.power_mw.get() {
             self.history.power.add(from, sample.elapsed_ms, milliwatts / 1000);
         }
+    }
+
+    pub(super) fn update_rate(&mut self, now_ms: u64) {
+        update_rate(&mut self.rate, &mut self.rate_until_ms, &self.history.day, now_ms);
     }
 
     /// Change of the floor in bytes per minute, once it is known.
@@ -151,8 +157,8 @@ pub struct ProcessRow {
     /// The host's side.
     pub host: Reading<HostReading>,
     /// Change of the floor in units of its history per minute.
-    rate: Rate,
-    rate_until_ms: u64,
+    pub(super) rate: Rate,
+    pub(super) rate_until_ms: u64,
     /// When it was seen first, on the sample's own clock.
     pub first_seen_ms: u64,
     /// Its past.
@@ -196,13 +202,8 @@ impl ProcessRow {
         }
     }
 
-    /// The slope only changes when a slot of 15 s is closed, so it is only then computed anew.
     pub(super) fn update_rate(&mut self, now_ms: u64) {
-        if now_ms >= self.rate_until_ms {
-            self.rate = rate_of(&self.history.hour, now_ms, Self::RATE_WINDOW_MS);
-            let slot = self.history.hour.slot_ms();
-            self.rate_until_ms = (now_ms / slot + 1) * slot;
-        }
+        update_rate(&mut self.rate, &mut self.rate_until_ms, &self.history.hour, now_ms);
     }
 
     /// Change of the floor in bytes per minute, once it is known.
@@ -213,5 +214,13 @@ impl ProcessRow {
     /// The figure where it is known; sorts unknown ones last.
     pub fn bytes(&self) -> Option<Bytes> {
         self.memory.get()
+    }
+}
+
+/// The slope only changes when a slot of 15 s is closed, so it is only then computed anew.
+fn update_rate<S: Slot>(rate: &mut Rate, until_ms: &mut u64, tier: &Tier<S>, now_ms: u64) {
+    if now_ms >= *until_ms {
+        *rate = rate_of(tier, now_ms, ProcessRow::RATE_WINDOW_MS);
+        *until_ms = (now_ms / tier.slot_ms() + 1) * tier.slot_ms();
     }
 }

@@ -14,12 +14,18 @@ pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs
     let more = processes.split_off(MOST_NAMED.min(processes.len()));
     let mut items: Vec<Item> = processes.into_iter().map(|process| item(&name(process, glyphs), process.bytes(), glyphs)).collect();
     let mut others = row.untracked;
-    more.into_iter().for_each(|process| others.add(process.bytes()));
+    for process in more {
+        others.add(process.bytes());
+    }
     if let Some(share) = others.share() {
-        items.push(item(&match others.count {
-            1 => "1 other".to_owned(),
-            count => format!("{count} others"),
-        }, share, glyphs));
+        items.push(item(
+            &match others.count {
+                1 => "1 other".to_owned(),
+                count => format!("{count} others"),
+            },
+            share,
+            glyphs,
+        ));
     }
     if let Some(bytes) = row.ledger.get().and_then(|ledger| ledger.notable_unattributed()) {
         items.push(item("unattributed", Some(bytes), glyphs));

@@ -2,6 +2,7 @@
 
 mod holders;
 mod line;
+pub mod smi;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -196,7 +196,7 @@ fn ascii_is_ascii_whatever_is_foreign() {
     sample.telemetry.gpu = Reading::NOT_SUPPORTED;
     let processes = vec![process(0, 1, Some("jürgen"), "模型.py", gib(60)), process(0, 2, Some("ann"), "x", gib(40))];
     apply(&mut monitor, 100, vec![sample], processes);
-    let options = LineOptions { ascii: true, width: Some(100), ..LineOptions::default() };
+    let options = LineOptions { ascii: true, width: Some(100) };
     assert_eq!(
         lines(&monitor, &options),
         "0 NVIDIA H200 ? Gr??e  10.0/140.4 GiB    7%  free 129.8  util -  40C 90/700W  j?rgen:??.py(1) 6.0G\n"

@@ -148,8 +148,8 @@ mod tests {
             assert!(at(width).contains(&Column::Kind) && at(width).contains(&Column::Rss) && !at(width).contains(&Column::User), "{width}");
         }
         // All of them at once are more than 40 cells have: what does not fit is left out, whole.
-        let all: String = Column::ALL.iter().flat_map(|column| [column.name(), " = \"always\"\n"]).collect();
-        let placed = columns(40, &NEEDS, &Columns::from_text(&all));
+        let all: Vec<String> = Column::ALL.iter().map(|column| format!("{} = \"always\"\n", column.name())).collect();
+        let placed = columns(40, &NEEDS, &Columns::from_text(&all.concat()));
         assert!(placed.iter().all(|placed| placed.x + placed.width <= 40));
     }
 

@@ -55,7 +55,8 @@ fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
     let known = |bytes: Bytes| (bytes > Bytes::ZERO).then(|| bytes.to_string());
     let terms = [
         ("counted only", known(untracked)),
-        ("unattributed", Some(gib(total.unattributed))),
+        // What reads as 0.0 is nothing to be said; an unknown rest is.
+        ("unattributed", Some(gib(total.unattributed)).filter(|figure| figure != "0.0")),
         ("host", known(total.host)),
         ("counted twice", known(total.overlap)),
         ("driver", Some(gib(total.driver))),

@@ -30,15 +30,16 @@ fn words(app: &App) -> (String, String) {
     if let Some(reason) = app.ended().filter(|_| monitor.gpus().is_empty()) {
         return (format!("{source}: nothing more will come"), reason.to_owned());
     }
-    let Some(_) = monitor.header() else {
-        let busy = app.waiting().map_or_else(String::new, |waiting| format!("in {} for {} s", waiting.call, waiting.for_ms / 1000));
-        return (format!("waiting for {source}"), busy);
-    };
+    let busy =
+        || app.waiting().map_or_else(String::new, |waiting| format!("the driver is asked for {}, for {} s now", waiting.call, waiting.for_ms / 1000));
+    if monitor.header().is_none() {
+        return (format!("waiting for {source}"), busy());
+    }
     if monitor.gpus().is_empty() {
         return ("the driver answers and names no GPU".to_owned(), "vramtop shows one as soon as the driver does".to_owned());
     }
     if monitor.now().is_none() {
-        return ("the first figures are on their way".to_owned(), String::new());
+        return ("the first figures are on their way".to_owned(), busy());
     }
     if monitor.gpus().iter().all(|row| !row.list.is_value()) {
         return ("nobody can be named: the process lists cannot be read".to_owned(), String::new());

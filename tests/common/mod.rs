@@ -1,9 +1,9 @@
 //! What the integration tests share: the fake driver, a clock that tests set, and sources over both.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
+#![allow(dead_code, unreachable_pub, clippy::expect_used, clippy::panic, reason = "each test binary uses a part, and a test may fail")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +13,18 @@ use vramtop::model::{Moment, Record, Sample};
 /// A scenario of the fake driver's own folder.
 pub fn scenario(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-nvml/scenarios").join(format!("{name}.toml"))
+}
+
+/// vramtop without a driver, and with nothing of this environment that could change what it prints.
+pub fn alone(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vramtop"));
+    let settings = vramtop::config::Key::ALL.map(vramtop::config::Key::variable);
+    let others = ["LC_ALL", "LC_CTYPE", "NO_COLOR", "COLUMNS", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", vramtop::config::FILE_VARIABLE];
+    for name in settings.into_iter().chain(others) {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", "/nonexistent").env("LANG", "C.UTF-8").env("TZ", "UTC").args(args).stdin(Stdio::null());
+    command
 }
 
 /// Set in the child process that runs a case.
@@ -36,9 +48,9 @@ pub fn with_scenario(test: &str, toml: &str, case: impl FnOnce(&Machine)) {
         .env("FAKE_NVML_TIME", folder.path().join("time"))
         .output()
         .expect("the test binary starts itself");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "no such test: {test}\n{text}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("1 passed"), "no such test: {test}\n{said}");
 }
 
 /// As [`with_scenario`], with one of the fake's own scenarios.

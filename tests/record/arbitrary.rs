@@ -100,6 +100,7 @@ prop_compose! {
         let throttle = throttle.map(Throttle);
         Telemetry {
             gpu, bus, encoder, decoder, temperature_c, fan_percent, power_mw, sm_mhz, memory_mhz, pstate, throttle, ecc_errors, remapped_rows, pcie, energy_mj,
+            asked: Vec::new(),
         }
     }
 }

@@ -78,6 +78,11 @@ impl Host {
         }
     }
 
+    /// Whether PIDs mean the same here as to the driver.
+    pub const fn sees_host_pids(&self) -> bool {
+        self.namespace.is_host()
+    }
+
     /// Meets PIDs: reads those that are not known yet, and adds to `changed` the facts that are new or have changed (a user's name
     /// that arrived, a PID that now belongs to another process). Never waits for a user directory. Known PIDs cost nothing.
     pub fn meet(&mut self, pids: &[u32], changed: &mut Vec<Arc<ProcessFacts>>) {

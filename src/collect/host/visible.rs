@@ -28,6 +28,11 @@ impl Namespace {
         Self { is_host, own: std::process::id() }
     }
 
+    /// Whether it is the one of the driver's PIDs.
+    pub(super) const fn is_host(self) -> bool {
+        self.is_host
+    }
+
     /// Whether the driver means the local process of this PID, which must be known to exist.
     ///
     /// This program opens the device files too but never holds GPU memory: in another namespace the driver cannot mean it.

@@ -7,7 +7,7 @@ mod asleep;
 mod assemble;
 mod options;
 
-pub use options::{FixedFacts, HostScope, Interest, LiveOptions};
+pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -65,6 +65,8 @@ struct Open {
     memory: LaneClock,
     processes: LaneClock,
     list_period_ms: u64,
+    /// What the last rounds of lists took, in microseconds.
+    list_costs_us: [u64; 3],
     step: LaneClock,
     began_ms: u64,
     slow: Option<SlowLane>,
@@ -149,14 +151,14 @@ impl<C: Clock> LiveSource<C> {
         }
         let watches = devices.iter().map(|d| SleepWatch::new(self.power_files(d.facts()))).collect();
         let now = self.clock.now_ms();
-        let memory_period = (1000 / u64::from(self.options.memory_hz.clamp(1, 1000))).max(1);
         let open = Open {
             driver,
             gpus: devices.into_iter().map(GpuStep::new).collect(),
             watches,
-            memory: LaneClock::new(now, memory_period),
+            memory: LaneClock::new(now, self.memory_period_ms()),
             processes: LaneClock::new(now, self.list_period_ms()),
             list_period_ms: self.list_period_ms(),
+            list_costs_us: [0; 3],
             step: LaneClock::new(now, self.options.interval_ms.max(1)),
             began_ms: now,
             slow: None,
@@ -173,7 +175,17 @@ impl<C: Clock> LiveSource<C> {
 
     /// The process lane's fastest period: each step has a list of its own.
     fn list_period_ms(&self) -> u64 {
-        LIST_PERIOD_MS.min(self.options.interval_ms.max(1))
+        let step = self.options.interval_ms.max(1);
+        if self.is_queried() { step } else { LIST_PERIOD_MS.min(step) }
+    }
+
+    fn memory_period_ms(&self) -> u64 {
+        if self.is_queried() { self.options.interval_ms.max(1) } else { (1000 / u64::from(self.options.memory_hz.clamp(1, 1000))).max(1) }
+    }
+
+    /// Whether only the end of each step is looked at.
+    const fn is_queried(&self) -> bool {
+        matches!(self.options.telemetry, TelemetryScope::Asked(_))
     }
 
     fn power_files(&self, facts: &GpuFacts) -> PowerFiles {
@@ -263,6 +275,10 @@ impl<C: Clock> LiveSource<C> {
             open.processes.ran(now);
         }
         let cost_us = (open.driver.spent_ns() - before) / 1000;
+        open.list_costs_us.rotate_right(1);
+        open.list_costs_us[0] = cost_us;
+        // The cheapest of the last: a round that was interrupted is no dear driver.
+        let cost_us = open.list_costs_us.iter().copied().min().unwrap_or(cost_us);
         let least = self.list_period_ms();
         let period = affordable_period_ms(least, cost_us);
         // Slower than the step: on the step's own grid, so that each list still ends a step.
@@ -280,10 +296,10 @@ impl<C: Clock> LiveSource<C> {
     fn close_step(&mut self, mut open: Box<Open>, now: u64) -> Session {
         // A step that is already late leaves its telemetry to the next one.
         let late = self.clock.now_ms().saturating_sub(now) >= self.options.interval_ms;
-        open.telemetry_waits = late && !open.telemetry_waits && !self.options.glance;
+        open.telemetry_waits = late && !open.telemetry_waits && self.options.telemetry == TelemetryScope::Full;
         if !open.telemetry_waits {
             for gpu in &mut open.gpus {
-                gpu.read_telemetry(now, self.options.glance);
+                gpu.read_telemetry(now, &self.options.telemetry);
             }
         }
         self.notice_shared_memory(&mut open, now);

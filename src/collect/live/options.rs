@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::collect::nvml::Driver;
 use crate::collect::select::Selection;
+use crate::model::Ask;
 
 /// When the facts that cost milliseconds a device (highest clocks, BAR1) are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,17 @@ pub enum HostScope {
     Interest,
     /// For none: a name is all that is wanted, and only of the largest of each device where a number is given.
     Named(Option<usize>),
+}
+
+/// What is read of a GPU beside its memory and processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TelemetryScope {
+    /// Each step's telemetry.
+    Full,
+    /// What a status line shows.
+    Glance,
+    /// What was asked for by name. Then nothing is read between two steps either: there is nobody to see it.
+    Asked(Vec<Ask>),
 }
 
 /// What the picture and the lanes tell each other: what somebody looks at, and what the driver is busy with.
@@ -84,8 +96,8 @@ pub struct LiveOptions {
     pub fixed: FixedFacts,
     /// For whom the host is asked.
     pub host: HostScope,
-    /// Reads of the telemetry only what a status line shows.
-    pub glance: bool,
+    /// What of the telemetry.
+    pub telemetry: TelemetryScope,
     /// `/proc`.
     pub proc_root: PathBuf,
     /// `/sys`.
@@ -102,7 +114,7 @@ impl Default for LiveOptions {
             slow: false,
             fixed: FixedFacts::First,
             host: HostScope::All,
-            glance: false,
+            telemetry: TelemetryScope::Full,
             proc_root: "/proc".into(),
             sys_root: "/sys".into(),
         }

@@ -58,6 +58,7 @@ calls! {
     MaxSmClock => "max sm clock",
     MaxMemoryClock => "max memory clock",
     Bar1 => "bar1",
+    Query => "query",
 }
 
 impl Call {

@@ -115,12 +115,19 @@ impl Driver {
     pub fn devices(self) -> Vec<Result<Device, Fault>> {
         let mut devices = Vec::new();
         match self.count() {
-            Ok(count) => (0..count.min(MOST_GPUS)).for_each(|index| Device::open(self, index, &mut devices)),
+            Ok(count) => (0..count.min(MOST_GPUS)).for_each(|index| devices.append(&mut self.devices_of(index))),
             Err(error) => {
                 let reason = SafeText::new(&words::word(&error));
                 devices.push(Err(Fault { gpu: None, call: Call::Count.name(), reason }));
             }
         }
+        devices
+    }
+
+    /// The GPU of that number, followed by its MIG instances.
+    pub fn devices_of(self, index: u32) -> Vec<Result<Device, Fault>> {
+        let mut devices = Vec::new();
+        Device::open(self, index, &mut devices);
         devices
     }
 

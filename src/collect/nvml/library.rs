@@ -40,7 +40,7 @@ pub enum OpenError {
     /// No library could be loaded.
     #[error("{}", no_library(tried))]
     NoLibrary {
-        /// Each place that was tried and why it was no use.
+        /// Each place that was tried and why it was no use, without the place.
         tried: Vec<(PathBuf, String)>,
     },
     /// A library was loaded and did not start.
@@ -119,7 +119,7 @@ fn search<T>(places: &[PathBuf], load: &mut impl FnMut(&Path) -> Result<T, Refus
     for place in places {
         match load(place) {
             Ok(driver) => return Ok(driver),
-            Err(Refused::Load(reason)) => failure.tried.push((place.clone(), reason)),
+            Err(Refused::Load(reason)) => failure.tried.push((place.clone(), bare(place, &reason).to_owned())),
             Err(Refused::Start(error)) => {
                 failure.tried.push((place.clone(), words::word(&error).into_owned()));
                 failure.start.get_or_insert((place.clone(), error));
@@ -179,7 +179,7 @@ fn no_library(tried: &[(PathBuf, String)]) -> String {
         return format!(
             "no usable NVIDIA library: {}: {}\nname the driver's libnvidia-ml.so.1 with --nvml-library, {DEMO}",
             safe(path),
-            SafeText::new(bare(path, reason))
+            SafeText::new(reason)
         );
     }
     let mut text = String::from("no NVIDIA driver library found; tried ");
@@ -190,7 +190,7 @@ fn no_library(tried: &[(PathBuf, String)]) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, "{comma}{}", safe(place));
         if !reason.contains("No such file") {
-            let _ = write!(text, " ({})", SafeText::new(bare(path, reason)));
+            let _ = write!(text, " ({})", SafeText::new(reason));
         }
     }
     text.push_str("\ninstall the NVIDIA driver, in a container start it with --gpus all, name the library with --nvml-library PATH, ");
@@ -208,7 +208,7 @@ fn safe(path: &Path) -> SafeText {
 }
 
 /// The version in the text of `/proc/driver/nvidia/version`: the first word of digits and dots of its first line.
-fn module_version(text: &str) -> Option<&str> {
+pub fn module_version(text: &str) -> Option<&str> {
     text.lines().next()?.split_whitespace().find(|word| is_version(word))
 }
 

@@ -4,7 +4,9 @@
 //! history, clocks of samples and anything about the host's processes; what is kept is only what was learned about each device
 //! (which version of a call works, what is not supported) and the buffers of its lists.
 
+mod answer;
 mod call;
+mod checkup;
 mod device;
 mod driver;
 mod library;
@@ -14,8 +16,9 @@ mod raw;
 mod telemetry;
 mod words;
 
+pub use checkup::Check;
 pub use device::Device;
 pub use driver::{Driver, Versions};
-pub use library::{OpenError, candidates};
+pub use library::{OpenError, candidates, module_version};
 pub use line::Condition;
 pub use lists::Listed;

@@ -143,13 +143,22 @@ pub(super) fn memory_v1(device: &Handle) -> Result<Figures, NvmlError> {
     Ok(Figures { total: memory.total, used: memory.used, free: memory.free, reserved: None })
 }
 
+/// Rows of memory that were replaced, or are to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RemappedRows {
+    pub(super) correctable: u32,
+    pub(super) uncorrectable: u32,
+    pub(super) pending: bool,
+    pub(super) failed: bool,
+}
+
 /// Rows of memory replaced after errors, correctable and not (`nvmlDeviceGetRemappedRows`).
-pub(super) fn remapped_rows(device: &Handle) -> Result<u32, NvmlError> {
+pub(super) fn remapped_rows(device: &Handle) -> Result<RemappedRows, NvmlError> {
     let call = nvml_sym(device.nvml().lib().nvmlDeviceGetRemappedRows.as_ref())?;
     let (mut correctable, mut uncorrectable, mut pending, mut failed) = (0, 0, 0, 0);
     // SAFETY: the handle is of this library; each of the four is one unsigned int that the call fills.
     nvml_try(unsafe { call(device.handle(), &raw mut correctable, &raw mut uncorrectable, &raw mut pending, &raw mut failed) })?;
-    Ok(correctable.saturating_add(uncorrectable))
+    Ok(RemappedRows { correctable, uncorrectable, pending: pending != 0, failed: failed != 0 })
 }
 
 /// Reads one process list into `buffer` and hands its rows to `take`.

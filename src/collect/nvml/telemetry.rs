@@ -17,16 +17,16 @@ pub(super) const MOST_MILLIWATTS: u32 = 10_000_000;
 /// 20 GHz.
 pub(super) const MOST_MHZ: u32 = 20_000;
 /// Degrees Celsius.
-const MOST_DEGREES: u32 = 200;
+pub(super) const MOST_DEGREES: u32 = 200;
 /// Percent: a fan may pass its highest speed, but not twice.
-const MOST_FAN: u32 = 200;
+pub(super) const MOST_FAN: u32 = 200;
 /// Bits of `nvmlClocksEventReasons` that exist or may be given out some day.
 const MOST_REASONS: u64 = 0xffff;
 /// KiB per second: 1 TiB/s, eight times what a slot of the sixth generation carries.
 const MOST_PCIE: u32 = 1 << 30;
 /// More errors, or rows replaced, than a card lives to see; also shuts out the driver's marks for "not available".
-const MOST_ERRORS: u64 = 1 << 48;
-const MOST_ROWS: u32 = 1 << 20;
+pub(super) const MOST_ERRORS: u64 = 1 << 48;
+pub(super) const MOST_ROWS: u32 = 1 << 20;
 /// Millijoules: a megawatt for a year.
 const MOST_ENERGY: u64 = 32_000_000_000_000_000;
 
@@ -47,7 +47,7 @@ impl Device {
         let memory = line.ask(Call::MemoryClock, |gpu| gpu.clock_info(Clock::Memory));
         let throttle = line.ask(Call::Throttle, throttle_bits);
         let ecc = line.ask(Call::Ecc, |gpu| gpu.total_ecc_errors(MemoryError::Uncorrected, EccCounter::Volatile));
-        let rows = line.ask(Call::RemappedRows, raw::remapped_rows);
+        let rows = line.ask(Call::RemappedRows, raw::remapped_rows).map(|rows| rows.correctable.saturating_add(rows.uncorrectable));
         Telemetry {
             gpu: percent(line, Call::Utilization, rates.as_ref().map(|rates| rates.gpu)),
             bus: percent(line, Call::Utilization, rates.map(|rates| rates.memory)),
@@ -64,6 +64,7 @@ impl Device {
             remapped_rows: line.within(Call::RemappedRows, rows, MOST_ROWS),
             pcie: Reading::NOT_ASKED,
             energy_mj: Reading::NOT_ASKED,
+            asked: Vec::new(),
         }
     }
 
@@ -142,7 +143,7 @@ fn percent(line: &mut Line, call: Call, reading: Reading<u32>) -> Reading<Utiliz
 }
 
 /// The mask as it is: the wrapper refuses bits that it does not know, and newer drivers have more of them.
-fn throttle_bits(gpu: &Handle) -> Result<u64, NvmlError> {
+pub(super) fn throttle_bits(gpu: &Handle) -> Result<u64, NvmlError> {
     match gpu.current_throttle_reasons_strict() {
         Err(NvmlError::IncorrectBits(Bits::U64(bits))) => Ok(bits),
         reasons => reasons.map(|reasons| reasons.bits()),
@@ -160,7 +161,7 @@ fn pstate(line: &mut Line) -> Reading<u8> {
 }
 
 /// Speed of the first fan. A card without fans has no first one, and says so by refusing the number (seen on an H200).
-fn fan_percent(gpu: &Handle) -> Result<u32, NvmlError> {
+pub(super) fn fan_percent(gpu: &Handle) -> Result<u32, NvmlError> {
     gpu.fan_speed(0).map_err(|error| match error {
         NvmlError::InvalidArg => NvmlError::NotSupported,
         other => other,

@@ -166,6 +166,7 @@ impl SampleLine {
             remapped_rows: reasons.reading("remapped_rows", self.remapped_rows),
             pcie: reasons.reading("pcie", self.pcie.as_ref().map(|rate| PcieRate { sent: rate.sent, received: rate.received })),
             energy_mj: reasons.reading("energy_mj", self.energy_mj),
+            asked: Vec::new(),
         }
     }
 }

@@ -201,7 +201,7 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     let list = gpu.processes.absence().filter(|_| known);
     let unshared = row.and_then(ledger).is_some_and(|ledger| ledger.unattributed.is_none());
     let unattributed = list.or_else(|| monitor.processes_of(at).filter(|_| unshared).find_map(|row| row.memory.absence()));
-    let no_rate = row.is_none_or(|row| !row.rate.is_value());
+    let no_rate = row.is_none_or(|row| !row.bytes_per_minute().is_value());
     Absences([
         ("memory", memory),
         ("memory.driver", driver_inside.then_some(&NOT_SUPPORTED)),

@@ -32,9 +32,18 @@ device_calls! {
         text.put(own.as_bytes())
     }
 
-    /// No board here has a serial number.
-    fn nvmlDeviceGetSerial(_serial: *mut c_char, _length: c_uint) |_device| {
-        Err(NOT_SUPPORTED)
+    /// The number of the board, where the scenario has one.
+    fn nvmlDeviceGetSerial(serial: *mut c_char, length: c_uint) |device| {
+        // SAFETY: the caller passes null or a buffer of this length.
+        let text = unsafe { Text::new(serial, length) };
+        text.put(device.whole()?.spec.serial.as_ref().ok_or(NOT_SUPPORTED)?.as_bytes())
+    }
+
+    /// The version of the video BIOS.
+    fn nvmlDeviceGetVbiosVersion(version: *mut c_char, length: c_uint) |device| {
+        // SAFETY: the caller passes null or a buffer of this length.
+        let text = unsafe { Text::new(version, length) };
+        text.put(device.whole()?.spec.vbios.as_bytes())
     }
 
     /// The place on the bus.
@@ -90,7 +99,7 @@ fn put_pci(device: &Device, out: &Out<nvmlPciInfo_t>) -> Answer {
         bus: pci.bus,
         device: pci.device,
         pciDeviceId: 0x2335_10de,
-        pciSubSystemId: 0x18be_10de,
+        pciSubSystemId: device.gpu.spec.pci_subsystem,
         busId: [0; 32],
     };
     let short = format!("{:04X}:{:02X}:{:02X}.0", pci.domain, pci.bus, pci.device);

@@ -32,6 +32,11 @@ device_calls! {
         out.put(device.whole()?.spec.accounting.whole(device.now)? as nvmlEnableState_t)
     }
 
+    /// How many processes the record has room for.
+    fn nvmlDeviceGetAccountingBufferSize(; out: c_uint) |device| {
+        out.put(device.whole()?.spec.accounting_buffer.whole(device.now)? as c_uint)
+    }
+
     /// What was recorded of a process.
     fn nvmlDeviceGetAccountingStats(pid: c_uint; out: nvmlAccountingStats_t) |device| {
         let gpu = device.whole()?;

@@ -2,7 +2,10 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
-use nvml_wrapper_sys::bindings::{nvmlFieldValue_t, nvmlTemperature_t, nvmlTemperatureSensors_t, nvmlUtilization_t};
+use nvml_wrapper_sys::bindings::{
+    field_id::{NVML_FI_DEV_MEMORY_TEMP, NVML_FI_DEV_POWER_AVERAGE, NVML_FI_DEV_POWER_INSTANT},
+    nvmlFieldValue_t, nvmlTemperature_t, nvmlTemperatureSensors_t, nvmlUtilization_t, nvmlValue_t, nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT,
+};
 
 use crate::codes::{Answer, Code, INVALID_ARGUMENT, NOT_SUPPORTED, VERSION_MISMATCH};
 use crate::curve::Reading;
@@ -74,6 +77,17 @@ device_calls! {
         put_milli(device, &device.whole()?.spec.power_limit_w, &out)
     }
 
+    /// The limit of power that a start sets, in milliwatts.
+    fn nvmlDeviceGetPowerManagementDefaultLimit(; out: c_uint) |device| {
+        put_milli(device, &device.whole()?.spec.power_default_limit_w, &out)
+    }
+
+    /// The lowest and the highest limit of power that can be set, in milliwatts.
+    fn nvmlDeviceGetPowerManagementLimitConstraints(; least: c_uint, most: c_uint) |device| {
+        put_milli(device, &device.whole()?.spec.power_min_limit_w, &least)?;
+        put_milli(device, &device.whole()?.spec.power_max_limit_w, &most)
+    }
+
     /// The energy used since the driver was loaded, in millijoules.
     fn nvmlDeviceGetTotalEnergyConsumption(; out: c_ulonglong) |device| {
         out.put(device.whole()?.energy_mj(device.now)?)
@@ -99,15 +113,23 @@ device_calls! {
         out.put(device.whole()?.spec.fans)
     }
 
-    /// Values by number: none is supported.
-    fn nvmlDeviceGetFieldValues(count: c_int, values: *mut nvmlFieldValue_t) |_device| {
+    /// Values by number: the memory's temperature, the power over a second and at this moment.
+    fn nvmlDeviceGetFieldValues(count: c_int, values: *mut nvmlFieldValue_t) |device| {
         let count = usize::try_from(count).map_err(|_| INVALID_ARGUMENT)?;
         if values.is_null() || count == 0 {
             return Err(INVALID_ARGUMENT);
         }
         for place in 0..count {
             // SAFETY: not null, and the caller passes `count` values.
-            unsafe { (*values.add(place)).nvmlReturn = NOT_SUPPORTED };
+            let value = unsafe { &mut *values.add(place) };
+            match field(device, value.fieldId) {
+                Ok(number) => {
+                    value.nvmlReturn = 0;
+                    value.valueType = nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT;
+                    value.value = nvmlValue_t { uiVal: number };
+                }
+                Err(code) => value.nvmlReturn = code,
+            }
         }
         Ok(())
     }
@@ -124,6 +146,17 @@ fn busy(device: &Device, reading: Option<&Reading>) -> Result<c_uint, Code> {
         Some(reading) => Ok(reading.whole(device.now)? as c_uint),
         None if device.gpu.is_split() => Err(NOT_SUPPORTED),
         None => Ok(0),
+    }
+}
+
+fn field(device: &Device, id: c_uint) -> Result<c_uint, Code> {
+    let spec = &device.whole()?.spec;
+    let milli = |watts: &Reading| Ok((watts.at(device.now)? * 1e3).round() as c_uint);
+    match id {
+        NVML_FI_DEV_MEMORY_TEMP => Ok(spec.memory_temperature.whole(device.now)? as c_uint),
+        NVML_FI_DEV_POWER_AVERAGE => milli(&spec.power_average_w),
+        NVML_FI_DEV_POWER_INSTANT => milli(&spec.power_instant_w),
+        _ => Err(NOT_SUPPORTED),
     }
 }
 
