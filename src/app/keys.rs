@@ -300,14 +300,7 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("+-", "zoom")),
     },
     Binding { keys: &[char('+')], shown: "+", action: Action::Shorter, place: Place::Live, help: "", line: None },
-    Binding {
-        keys: &[char('z')],
-        shown: "z",
-        action: Action::ZeroBase,
-        place: Place::Dashboard,
-        help: "histories from zero, or not",
-        line: None,
-    },
+    Binding { keys: &[char('z')], shown: "z", action: Action::ZeroBase, place: Place::Dashboard, help: "histories from zero, or not", line: None },
     Binding {
         keys: &[char('m')],
         shown: "m",
