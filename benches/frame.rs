@@ -27,7 +27,7 @@ fn machine_of(gpus: usize, processes: u32) -> Machine {
 
 /// The dashboard after 15 minutes.
 fn app_of(machine: &Machine) -> App {
-    let mut app = App::new(Setup { zone: jiff::tz::TimeZone::UTC, mode: Mode::Live, source: SafeText::new("bench") });
+    let mut app = App::new(Setup { zone: jiff::tz::TimeZone::UTC, mode: Mode::Live, source: SafeText::new("bench"), read_only: true });
     update(&mut app, Msg::Record(Box::new(machine.header())));
     for second in (0..machine::SECONDS).step_by(15) {
         update(&mut app, Msg::Record(Box::new(machine.sample(second))));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::Color;
+use crate::config::{Color, Theme};
 
 /// Who holds the VRAM, what it is made of, and whether it will run out.
 ///
@@ -71,6 +71,7 @@ pub enum Command {
 }
 
 /// Which GPUs and processes, how often, and in what form.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Looking")]
 pub struct Look {
@@ -127,6 +128,10 @@ pub struct Look {
     #[arg(long)]
     pub slow: bool,
 
+    /// Change nothing: no signal can be sent from the dashboard.
+    #[arg(long)]
+    pub read_only: bool,
+
     /// Load this library instead of the libnvidia-ml.so.1 that is found.
     #[arg(long, value_name = "PATH")]
     pub nvml_library: Option<PathBuf>,
@@ -158,6 +163,10 @@ pub struct StyleFlags {
     /// When to use colours; by default where the terminal has them and `NO_COLOR` is not set.
     #[arg(long, value_name = "WHEN", value_enum, global = true)]
     pub color: Option<Color>,
+
+    /// Which colours: for a dark or a light background, for any kind of colour vision, or none.
+    #[arg(long, value_name = "NAME", value_enum, global = true)]
+    pub theme: Option<Theme>,
 
     /// Draw with ASCII characters alone.
     #[arg(long, global = true)]

@@ -3,6 +3,7 @@
 //! Data flows one way: a source (the driver, or a recording) sends records; [`monitor::Monitor::apply`] is the only writer of
 //! state; pictures read it: the dashboard, the status line, the log. `ARCHITECTURE.md` is the map.
 
+pub mod act;
 pub mod app;
 pub mod cli;
 pub mod collect;

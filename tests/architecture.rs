@@ -15,11 +15,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("record", &["model", "monitor"]),
     ("config", &["model"]),
     ("collect", &["model", "record", "config"]),
+    ("act", &["model"]),
     ("doctor", &["model", "collect", "config"]),
     ("output", &["model", "history", "insight", "monitor", "record"]),
     ("app", &["model", "history", "insight", "monitor", "record", "collect", "config"]),
     ("view", &["model", "history", "insight", "monitor", "record", "app"]),
-    ("command", &["model", "history", "insight", "monitor", "record", "collect", "config", "doctor", "output", "app", "view", "cli", "exit"]),
+    ("command", &["model", "history", "insight", "monitor", "record", "collect", "config", "act", "doctor", "output", "app", "view", "cli", "exit"]),
     ("cli", &["config"]),
     ("exit", &["collect", "config"]),
 ];

@@ -23,7 +23,7 @@ const SIZES: [(u16, u16); 4] = [(120, 36), (80, 24), (40, 10), (200, 50)];
 
 /// The frame after each sample, in turn at each of the sizes.
 fn frames(mode: Mode, records: impl Iterator<Item = Record>) -> Vec<Buffer> {
-    let mut app = App::new(Setup { zone: jiff::tz::TimeZone::UTC, mode, source: SafeText::new("test") });
+    let mut app = App::new(Setup { zone: jiff::tz::TimeZone::UTC, mode, source: SafeText::new("test"), read_only: true });
     let theme = Theme::new(Colors::True, false);
     let mut terminals: Vec<_> = SIZES.iter().map(|(w, h)| Terminal::new(TestBackend::new(*w, *h)).expect("a test terminal")).collect();
     let mut frames = Vec::new();

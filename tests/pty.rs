@@ -18,6 +18,8 @@ mod mouse;
 mod replaying;
 #[path = "pty/session.rs"]
 mod session;
+#[path = "pty/signals.rs"]
+mod signals;
 
 use std::fs;
 

@@ -4,7 +4,9 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::{Mode, Screen};
+pub use super::bindings::BINDINGS;
+use super::{Mode, Screen, Setup};
+use crate::model::Signal;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,18 @@ pub enum Action {
     TurnColumn,
     /// The next sentence in line 2.
     NextNotice,
+    /// The selected process from close by; or the one that line 2 names is selected, while somebody walks through its sentences.
+    Open,
+    /// The environment of a process, and out of it.
+    Environment,
+    /// So many lines down, or up.
+    Scroll(isize),
+    /// The dialog that sends a signal, with this one under the cursor.
+    Signal(Signal),
+    /// So many signals down, or up.
+    Choose(isize),
+    /// The signal under the cursor is sent.
+    Send,
     /// Hold the picture, or the replay.
     Pause,
     /// Twice the speed of a replay.
@@ -71,7 +85,7 @@ pub enum Action {
     Slower,
     /// The help, and out of it.
     Help,
-    /// Back to the dashboard.
+    /// One step back.
     Back,
     /// Leave.
     Quit,
@@ -81,6 +95,13 @@ pub enum Action {
     Suspend,
 }
 
+impl Action {
+    /// Whether it is offered only where something may be changed.
+    pub const fn changes_the_world(self) -> bool {
+        matches!(self, Self::Signal(_) | Self::Send)
+    }
+}
+
 /// Where a key works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -88,7 +109,7 @@ pub enum Place {
     Everywhere,
     /// On the dashboard.
     Dashboard,
-    /// Wherever there are lines to walk through.
+    /// Wherever there are rows to walk through.
     Rows,
     /// On the dashboard over a machine.
     Live,
@@ -98,6 +119,14 @@ pub enum Place {
     Filter,
     /// In the chooser of columns.
     Columns,
+    /// Where a process is chosen: on the dashboard and in its detail.
+    Process,
+    /// There, and in the dialog that sends a signal.
+    Signal,
+    /// In the detail of a process.
+    Detail,
+    /// In the dialog that sends a signal.
+    Dialog,
     /// On every screen above the dashboard.
     Above,
 }
@@ -105,20 +134,8 @@ pub enum Place {
 /// One key with its modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Press {
-    code: KeyCode,
-    control: bool,
-}
-
-const fn key(code: KeyCode) -> Press {
-    Press { code, control: false }
-}
-
-const fn char(c: char) -> Press {
-    key(KeyCode::Char(c))
-}
-
-const fn control(c: char) -> Press {
-    Press { code: KeyCode::Char(c), control: true }
+    pub(super) code: KeyCode,
+    pub(super) control: bool,
 }
 
 /// One line of the table.
@@ -138,252 +155,19 @@ pub struct Binding {
     pub line: Option<(&'static str, &'static str)>,
 }
 
-/// Every key.
-pub const BINDINGS: &[Binding] = &[
-    Binding {
-        keys: &[key(KeyCode::Up), char('k')],
-        shown: "↑↓ k j",
-        action: Action::Up,
-        place: Place::Rows,
-        help: "select a row; it stays selected",
-        line: Some(("↑↓", "select")),
-    },
-    Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Down, place: Place::Rows, help: "", line: None },
-    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp PgDn", action: Action::PageUp, place: Place::Rows, help: "a page up or down", line: None },
-    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::PageDown, place: Place::Rows, help: "", line: None },
-    Binding {
-        keys: &[key(KeyCode::Home)],
-        shown: "Home End",
-        action: Action::First,
-        place: Place::Rows,
-        help: "the first row, the last",
-        line: None,
-    },
-    Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Rows, help: "", line: None },
-    Binding {
-        keys: &[char('/')],
-        shown: "/",
-        action: Action::Filter,
-        place: Place::Dashboard,
-        help: "filter: words, gpu:0,2, user:ann …",
-        line: Some(("/", "filter")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Enter)],
-        shown: "↵",
-        action: Action::KeepFilter,
-        place: Place::Filter,
-        help: "keep the filter",
-        line: Some(("↵", "keep")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Esc)],
-        shown: "Esc",
-        action: Action::ClearFilter,
-        place: Place::Filter,
-        help: "take the filter away",
-        line: Some(("Esc", "clear")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Backspace)],
-        shown: "Bksp",
-        action: Action::EraseLetter,
-        place: Place::Filter,
-        help: "take the last letter away",
-        line: None,
-    },
-    Binding {
-        keys: &[char('s'), key(KeyCode::F(6))],
-        shown: "s F6",
-        action: Action::NextSort,
-        place: Place::Dashboard,
-        help: "sort by the next column",
-        line: Some(("s", "sort")),
-    },
-    Binding {
-        keys: &[char('S')],
-        shown: "S",
-        action: Action::ReverseSort,
-        place: Place::Dashboard,
-        help: "the other way round; unknown stays last",
-        line: None,
-    },
-    Binding { keys: &[char('M')], shown: "M", action: Action::SortByVram, place: Place::Dashboard, help: "sort by VRAM again", line: None },
-    Binding {
-        keys: &[char('u')],
-        shown: "u",
-        action: Action::OnlyMine,
-        place: Place::Dashboard,
-        help: "only my processes, and all again",
-        line: Some(("u", "mine")),
-    },
-    Binding {
-        keys: &[char('o')],
-        shown: "o",
-        action: Action::NextGrouping,
-        place: Place::Dashboard,
-        help: "a row a user, container, job, process",
-        line: Some(("o", "group")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Tab)],
-        shown: "Tab",
-        action: Action::Unfold,
-        place: Place::Dashboard,
-        help: "open the selected group, and fold it",
-        line: None,
-    },
-    Binding {
-        keys: &[char('t')],
-        shown: "t",
-        action: Action::Tree,
-        place: Place::Dashboard,
-        help: "processes below those that started them",
-        line: Some(("t", "tree")),
-    },
-    Binding {
-        keys: &[char('0'), char('1'), char('2'), char('3'), char('4'), char('5'), char('6'), char('7'), char('8'), char('9')],
-        shown: "0-9",
-        action: Action::Focus(0),
-        place: Place::Dashboard,
-        help: "that GPU alone, and all again",
-        line: Some(("0-9", "GPU")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Esc)],
-        shown: "Esc",
-        action: Action::ShowAll,
-        place: Place::Dashboard,
-        help: "all GPUs and rows again: no filter",
-        line: None,
-    },
-    Binding {
-        keys: &[char('n')],
-        shown: "n",
-        action: Action::NextNotice,
-        place: Place::Dashboard,
-        help: "the next notice in line 2",
-        line: Some(("n", "next notice")),
-    },
-    Binding {
-        keys: &[char(' ')],
-        shown: "␣",
-        action: Action::Pause,
-        place: Place::Dashboard,
-        help: "hold the picture or replay, and go on",
-        line: Some(("␣", "pause")),
-    },
-    Binding {
-        keys: &[char('+')],
-        shown: "+ -",
-        action: Action::Faster,
-        place: Place::Replay,
-        help: "replay twice as fast, or half",
-        line: Some(("+-", "speed")),
-    },
-    Binding { keys: &[char('-')], shown: "-", action: Action::Slower, place: Place::Replay, help: "", line: None },
-    Binding {
-        keys: &[char('[')],
-        shown: "[ ]",
-        action: Action::Longer,
-        place: Place::Dashboard,
-        help: "a longer or shorter past, 2 min to 24 h",
-        line: None,
-    },
-    Binding { keys: &[char(']')], shown: "]", action: Action::Shorter, place: Place::Dashboard, help: "", line: None },
-    Binding {
-        keys: &[char('-')],
-        shown: "+ -",
-        action: Action::Longer,
-        place: Place::Live,
-        help: "a shorter or longer past, too",
-        line: Some(("+-", "zoom")),
-    },
-    Binding { keys: &[char('+')], shown: "+", action: Action::Shorter, place: Place::Live, help: "", line: None },
-    Binding { keys: &[char('z')], shown: "z", action: Action::ZeroBase, place: Place::Dashboard, help: "histories from zero, or not", line: None },
-    Binding {
-        keys: &[char('m')],
-        shown: "m",
-        action: Action::Mark,
-        place: Place::Dashboard,
-        help: "mark this moment in the histories",
-        line: Some(("m", "mark")),
-    },
-    Binding {
-        keys: &[char('y')],
-        shown: "y",
-        action: Action::Copy,
-        place: Place::Dashboard,
-        help: "copy the selected line (OSC 52)",
-        line: Some(("y", "copy line")),
-    },
-    Binding {
-        keys: &[key(KeyCode::F(2))],
-        shown: "F2",
-        action: Action::Columns,
-        place: Place::Dashboard,
-        help: "choose the columns; they are kept",
-        line: Some(("F2", "columns")),
-    },
-    Binding {
-        keys: &[char(' ')],
-        shown: "␣",
-        action: Action::TurnColumn,
-        place: Place::Columns,
-        help: "show a column where there is room, never, always",
-        line: Some(("␣", "change")),
-    },
-    Binding {
-        keys: &[key(KeyCode::F(2)), key(KeyCode::Enter)],
-        shown: "F2 ↵",
-        action: Action::Columns,
-        place: Place::Columns,
-        help: "back to the dashboard, and keep the choice",
-        line: None,
-    },
-    Binding {
-        keys: &[char('?'), key(KeyCode::F(1))],
-        shown: "? F1",
-        action: Action::Help,
-        place: Place::Everywhere,
-        help: "this help, and back",
-        line: Some(("?", "help")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Esc)],
-        shown: "Esc",
-        action: Action::Back,
-        place: Place::Above,
-        help: "back to the dashboard",
-        line: Some(("Esc", "back")),
-    },
-    Binding {
-        keys: &[char('q'), key(KeyCode::F(10)), control('c')],
-        shown: "q F10 Ctrl-C",
-        action: Action::Quit,
-        place: Place::Everywhere,
-        help: "quit",
-        line: Some(("q", "quit")),
-    },
-    Binding { keys: &[control('l')], shown: "Ctrl-L", action: Action::Redraw, place: Place::Everywhere, help: "draw the screen anew", line: None },
-    Binding {
-        keys: &[control('z')],
-        shown: "Ctrl-Z",
-        action: Action::Suspend,
-        place: Place::Everywhere,
-        help: "stop as a job; fg comes back",
-        line: None,
-    },
-];
-
 impl Binding {
     /// Whether the keys work on that screen.
     pub fn works_on(&self, screen: Screen, mode: Mode) -> bool {
         let dashboard = screen == Screen::Dashboard;
         match self.place {
-            Place::Everywhere | Place::Rows => true,
+            Place::Everywhere => true,
             Place::Dashboard => dashboard,
+            Place::Rows => matches!(screen, Screen::Dashboard | Screen::Filter | Screen::Columns | Screen::Help),
             Place::Live => dashboard && mode == Mode::Live,
+            Place::Process => dashboard || screen == Screen::Detail,
+            Place::Signal => matches!(screen, Screen::Dashboard | Screen::Detail | Screen::Signal),
+            Place::Detail => screen == Screen::Detail,
+            Place::Dialog => screen == Screen::Signal,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Filter => screen == Screen::Filter,
             Place::Columns => screen == Screen::Columns,
@@ -397,6 +181,11 @@ impl Binding {
         // What is typed into a line or a list is said beside it.
         let elsewhere = self.help.is_empty() || matches!(self.place, Place::Filter | Place::Columns);
         !elsewhere && !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
+    }
+
+    /// Whether they work in a session that was set up so.
+    pub fn is_offered(&self, setup: &Setup) -> bool {
+        !self.action.changes_the_world() || setup.may_act()
     }
 }
 
@@ -428,7 +217,7 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_on_one_screen() {
-        let screens = [Screen::Dashboard, Screen::Help, Screen::Filter, Screen::Columns];
+        let screens = [Screen::Dashboard, Screen::Help, Screen::Filter, Screen::Columns, Screen::Detail, Screen::Signal];
         for (screen, mode) in screens.into_iter().flat_map(|screen| [(screen, Mode::Live), (screen, Mode::Replay { length_ms: None })]) {
             let bound: Vec<&Press> = BINDINGS.iter().filter(|b| b.works_on(screen, mode)).flat_map(|b| b.keys).collect();
             for (at, press) in bound.iter().enumerate() {
@@ -440,7 +229,7 @@ mod tests {
     #[test]
     fn quitting_works_everywhere() {
         let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        for screen in [Screen::Dashboard, Screen::Help] {
+        for screen in [Screen::Dashboard, Screen::Help, Screen::Detail, Screen::Signal] {
             assert_eq!(action(&control_c, screen, Mode::Live), Some(Action::Quit));
         }
         let c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);

@@ -78,13 +78,17 @@ impl Listing {
 
     /// Whether a row is neither filtered out nor somebody else's.
     pub(super) fn keeps(&self, row: &TableRow, monitor: &Monitor) -> bool {
-        let process = row.holder.process().and_then(|at| monitor.processes().get(at)).map(|row| &*row.facts);
+        let process = match row.holder {
+            Holder::Ended { at } => monitor.ended().get(at).map(|ended| &*ended.row.facts),
+            holder => holder.process().and_then(|at| monitor.processes().get(at)).map(|row| &*row.facts),
+        };
         if self.mine && !process.is_some_and(|facts| facts.mine) {
             return false;
         }
         let name = match row.holder {
             Holder::Nobody => "no owner",
             Holder::Untracked { .. } => "others",
+            Holder::Ended { .. } => "ended",
             Holder::Process { .. } | Holder::Group { .. } => "",
         };
         let gpu = monitor.gpus().get(row.gpu).map_or("", |gpu| &gpu.label);

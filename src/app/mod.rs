@@ -2,13 +2,17 @@
 //!
 //! Nothing here draws, reads or asks the time: messages come in, an effect comes out as a value, and the main loop carries it out.
 
+mod bindings;
 mod choose;
 mod columns;
+mod detail;
+mod dialog;
 mod filter;
 mod freshness;
 mod groups;
 pub mod keys;
 mod listing;
+mod messages;
 mod mouse;
 mod owners;
 mod picture;
@@ -19,9 +23,12 @@ mod tree;
 mod window;
 
 pub use columns::{Column, Columns, Wish};
+pub use detail::{Detail, OwnIndex};
+pub use dialog::{Dialog, Stage};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
 pub use groups::{Group, GroupId, Grouping};
 pub use listing::Listing;
+pub use messages::{Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
 pub use picture::{Holder, Picture, RowId, TableRow};
@@ -29,122 +36,13 @@ pub use sort::Sort;
 pub use tags::Tag;
 pub use window::Window;
 
-use std::ops::Range;
+use crossterm::event::KeyEvent;
 
-use crossterm::event::{KeyEvent, MouseEvent};
-use jiff::tz::TimeZone;
-
-use crate::insight::Severity;
-use crate::model::{Moment, Record, SafeText};
+use crate::insight::{Severity, Warning};
+use crate::model::{ProcessKey, Record, Signal};
 use freshness::Clock;
 use keys::Action;
 use selection::Selection;
-
-/// What is settled before the first record.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The zone in which times of day are shown.
-    pub zone: TimeZone,
-    /// Whether the records come from a machine or from a recording.
-    pub mode: Mode,
-    /// Where they come from, as the screen names it while nothing has come: a library, a file.
-    pub source: SafeText,
-}
-
-/// Which screen is up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Screen {
-    /// The GPUs and who holds them.
-    #[default]
-    Dashboard,
-    /// The keys and the words.
-    Help,
-    /// The dashboard, with the line that the filter is typed into.
-    Filter,
-    /// Which columns the table has.
-    Columns,
-}
-
-/// One thing that reaches the dashboard.
-#[derive(Clone, Debug)]
-pub enum Msg {
-    /// The source sent something.
-    Record(Box<Record>),
-    /// A key was pressed.
-    Key(KeyEvent),
-    /// The mouse was used.
-    Mouse(MouseEvent),
-    /// Something to be said in passing, until the next key.
-    Note(String),
-    /// The terminal has another size, or was out of our hands (resumed after Ctrl-Z).
-    Resize(u16, u16),
-    /// The time, once a second. It changes the mark of freshness and nothing else.
-    Tick(Moment),
-    /// The source is inside a driver call.
-    Waiting(Waiting),
-    /// The source has ended, and why.
-    Ended(String),
-    /// A frame was drawn; this is what it showed.
-    Drawn(Shown),
-}
-
-/// What a frame showed, and where.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// The rows, as positions in [`Picture::rows`].
-    pub rows: Range<usize>,
-    /// Whether the SM % column was among them.
-    pub sm_percent: bool,
-    /// The columns of the table, from left to right.
-    pub columns: Vec<Column>,
-    /// What answers to a click; the first that is hit counts.
-    pub spots: Vec<Spot>,
-}
-
-/// What the source should ask because somebody looks at it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Interest {
-    /// The processes on screen, ascending.
-    pub pids: Vec<u32>,
-    /// Whether the SM % column is on screen.
-    pub sm_percent: bool,
-}
-
-/// What the main loop has to do after a message.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Nothing.
-    None,
-    /// Draw a frame.
-    Redraw,
-    /// Draw every cell anew, whatever the terminal shows now.
-    RedrawAll,
-    /// Leave.
-    Quit,
-    /// Give the terminal back and stop, as Ctrl-Z does elsewhere.
-    Suspend,
-    /// Tell the replay, then draw.
-    Playback(Playback),
-    /// Tell the source what is looked at. No frame is due.
-    Interest(Interest),
-    /// Give this text to the clipboard, then draw.
-    Copy(String),
-    /// Keep the chosen columns for the next time, then draw.
-    SaveColumns(String),
-}
-
-/// The sentence of line 2.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// How loud.
-    pub severity: Severity,
-    /// The sentence.
-    pub text: String,
-    /// Which of them, from 1.
-    pub number: usize,
-    /// How many there are.
-    pub of: usize,
-}
 
 /// Everything that a frame is drawn from.
 #[derive(Debug)]
@@ -158,6 +56,10 @@ pub struct App {
     clock: Clock,
     notice: usize,
     notices: usize,
+    /// Whether somebody walks through the notices: Enter is then about the one that is shown.
+    walking: bool,
+    detail: Option<Detail>,
+    dialog: Option<Dialog>,
     shown: Shown,
     interest: Interest,
     listing: Listing,
@@ -180,6 +82,9 @@ impl App {
             screen: Screen::default(),
             notice: 0,
             notices: 0,
+            walking: false,
+            detail: None,
+            dialog: None,
             shown: Shown::default(),
             interest: Interest::default(),
             listing: Listing::default(),
@@ -208,7 +113,22 @@ impl App {
 
     /// Which screen is up.
     pub const fn screen(&self) -> Screen {
+        if self.dialog.is_some() { Screen::Signal } else { self.screen }
+    }
+
+    /// The screen below the dialog, where one is open.
+    pub const fn beneath(&self) -> Screen {
         self.screen
+    }
+
+    /// The process that is looked at from close by.
+    pub const fn detail(&self) -> Option<&Detail> {
+        self.detail.as_ref()
+    }
+
+    /// The dialog that sends a signal, where it is open.
+    pub const fn dialog(&self) -> Option<&Dialog> {
+        self.dialog.as_ref()
     }
 
     /// Position of the row under the cursor in [`Picture::rows`].
@@ -268,14 +188,25 @@ impl App {
         let ended = self.clock.ended().filter(|_| self.setup.mode == Mode::Live);
         let of = warnings.len() + usize::from(ended.is_some());
         let place = self.notice.min(of.saturating_sub(1));
-        let (severity, text) = match ended {
-            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}")),
+        let (severity, text, names) = match ended {
+            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}"), None),
             _ => {
                 let warning = warnings.get(place - usize::from(ended.is_some()))?;
-                (warning.severity(), warning.to_string())
+                (warning.severity(), warning.to_string(), self.named_by(warning))
             }
         };
-        Some(Notice { severity, text, number: place + 1, of })
+        Some(Notice { severity, text, number: place + 1, of, names })
+    }
+
+    fn named_by(&self, warning: &Warning) -> Option<RowId> {
+        let (label, key) = warning.names()?;
+        let gpu = self.picture().monitor().gpus().iter().find(|gpu| gpu.label == label)?;
+        Some(RowId::of_process(gpu.facts.id.clone(), key))
+    }
+
+    /// Whether Enter selects the process that line 2 names.
+    pub fn is_walking(&self) -> bool {
+        self.walking && self.notice().is_some_and(|notice| notice.names.is_some())
     }
 
     /// Of more processes than these the host is asked only while they are on screen: each costs it 30 µs a second.
@@ -310,12 +241,13 @@ impl App {
         let letter = keys::letter(key).filter(|_| self.screen == Screen::Filter);
         let effect = match letter {
             Some(letter) => self.typed(letter),
-            None => keys::action(key, self.screen, self.setup.mode).map_or(Effect::None, |action| self.act(action)),
+            None => self.press(key),
         };
         if said && effect == Effect::None { Effect::Redraw } else { effect }
     }
 
     fn act(&mut self, action: Action) -> Effect {
+        let walking = std::mem::take(&mut self.walking);
         let page = isize::try_from(self.shown.rows.len().max(1)).unwrap_or(1);
         match action {
             Action::Up => self.step(-1),
@@ -327,22 +259,115 @@ impl App {
             Action::NextNotice => {
                 let of = self.notice().map_or(1, |notice| notice.of);
                 self.notice = (self.notice + 1) % of.max(1);
+                self.walking = true;
+            }
+            Action::Open => {
+                let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
+                let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+                match named {
+                    Some(id) => self.selection.find(rows, &id),
+                    None => return self.look_closely(),
+                }
+            }
+            Action::Environment => {
+                if let Some(detail) = &mut self.detail {
+                    detail.environment = if detail.environment.is_some() { None } else { Some(0) };
+                }
+            }
+            Action::Scroll(by) => {
+                if let Some(detail) = &mut self.detail {
+                    detail.scroll(by);
+                }
             }
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
+            Action::Signal(signal) => return self.ask(signal),
+            Action::Choose(by) => {
+                if let Some(dialog) = &mut self.dialog {
+                    dialog.step(by);
+                }
+            }
+            Action::Send => {
+                let Some(dialog) = self.dialog.as_ref().filter(|dialog| dialog.is_open()) else { return Effect::None };
+                return Effect::Signal { key: dialog.key, signal: dialog.signal };
+            }
             Action::Help => {
-                self.chooser = 0;
-                self.screen = if self.screen == Screen::Help { Screen::Dashboard } else { Screen::Help };
+                (self.dialog, self.chooser) = (None, 0);
+                self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
             Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
-            Action::Back => self.screen = Screen::Dashboard,
+            Action::Back => self.back(),
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
             Action::Suspend => return Effect::Suspend,
             chosen => return self.choose(chosen),
         }
         Effect::Redraw
+    }
+
+    const fn below_help(&self) -> Screen {
+        if self.detail.is_some() { Screen::Detail } else { Screen::Dashboard }
+    }
+
+    /// One step back: out of the dialog, the help, the environment, the close look.
+    fn back(&mut self) {
+        if self.dialog.take().is_some() {
+            return;
+        }
+        if self.screen == Screen::Help {
+            self.screen = self.below_help();
+            return;
+        }
+        if self.detail.as_mut().is_some_and(|detail| detail.environment.take().is_some()) {
+            return;
+        }
+        self.detail = None;
+        self.screen = Screen::Dashboard;
+    }
+
+    /// Opens the close look at the selected process.
+    fn look_closely(&mut self) -> Effect {
+        let picture = self.picture();
+        let Some(row) = self.selected().and_then(|at| picture.rows().get(at)).filter(|row| row.key().is_some()) else { return Effect::None };
+        let whom = detail::whom(picture, row).filter(|_| self.setup.mode == Mode::Live);
+        self.detail = Some(Detail::of(row.id.clone()));
+        self.screen = Screen::Detail;
+        whom.map_or(Effect::Redraw, Effect::Look)
+    }
+
+    /// The row that keys about a process mean: the one that is looked at, or else the one under the cursor.
+    fn meant(&self) -> Option<&TableRow> {
+        let picture = self.picture();
+        match &self.detail {
+            Some(detail) => detail.row(picture),
+            None => self.selected().and_then(|at| picture.rows().get(at)),
+        }
+    }
+
+    /// Opens the dialog about the selected process; in the dialog, chooses that signal.
+    fn ask(&mut self, signal: Signal) -> Effect {
+        if let Some(dialog) = &mut self.dialog {
+            dialog.signal = signal;
+            return Effect::Redraw;
+        }
+        let picture = self.picture();
+        let Some(dialog) = self.meant().and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
+        let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
+        self.dialog = Some(dialog);
+        effect
+    }
+
+    /// The dialog, if it is still about that process.
+    fn dialog_of(&mut self, key: ProcessKey) -> Option<&mut Dialog> {
+        self.dialog.as_mut().filter(|dialog| dialog.key == key)
+    }
+
+    fn press(&mut self, key: &KeyEvent) -> Effect {
+        match keys::action(key, self.screen(), self.setup.mode) {
+            Some(action) if !action.changes_the_world() || self.setup.may_act() => self.act(action),
+            _ => Effect::None,
+        }
     }
 
     fn step(&mut self, by: isize) {
@@ -377,13 +402,13 @@ impl App {
     fn drawn(&mut self, shown: Shown) -> Effect {
         let rows = self.picture().rows();
         let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
-        let selected = self.selected().and_then(|at| rows.get(at));
-        let seen: Vec<&TableRow> = visible.chain(selected).collect();
+        let selected = self.meant();
+        let seen: Vec<&TableRow> = visible.chain(selected).filter(|row| !row.is_ended()).collect();
         let mut pids: Vec<u32> = seen.iter().filter_map(|row| row.pid()).collect();
         pids.extend(seen.iter().filter_map(|row| self.picture().group(row)).flat_map(Group::pids).take(Self::MOST_ASKED));
         // What the table is in order of is asked of all rows, since it decides which of them are seen.
         if matches!(self.listing.sort.column, Column::Cpu | Column::Rss) {
-            pids.extend(rows.iter().filter_map(TableRow::pid).take(Self::MOST_ASKED));
+            pids.extend(rows.iter().filter(|row| !row.is_ended()).filter_map(TableRow::pid).take(Self::MOST_ASKED));
         }
         pids.sort_unstable();
         pids.dedup();
@@ -409,6 +434,9 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
             app.note = Some(text);
             Effect::Redraw
         }
+        Msg::Details(details) => redraw_if(app.detail.as_mut().is_some_and(|detail| detail.take(details))),
+        Msg::Opened { key, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.opened(answer)).is_some()),
+        Msg::Signalled { key, signal, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.answered(signal, answer)).is_some()),
         Msg::Resize(..) => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);

@@ -9,7 +9,7 @@ use super::sort::Table;
 use super::tags::{Candidate, Tag, Tags};
 use super::tree::grow;
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
-use crate::monitor::{GpuRow, Monitor, ProcessRow};
+use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow};
 
 /// Who a row of the table is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,16 @@ pub struct RowId {
 }
 
 impl RowId {
+    /// A process on a GPU.
+    pub(super) const fn of_process(gpu: GpuId, key: ProcessKey) -> Self {
+        Self { gpu, key: Some(key), untracked: false, group: None }
+    }
+
+    /// The process, where it is one.
+    pub(super) const fn key(&self) -> Option<ProcessKey> {
+        self.key
+    }
+
     /// The same row; a start time that became known later makes no other process of it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         if self.group.is_some() || other.group.is_some() {
@@ -58,6 +68,11 @@ pub enum Holder {
         /// How many.
         count: u32,
     },
+    /// A process that is no longer listed; it holds nothing.
+    Ended {
+        /// Position in [`Monitor::ended`].
+        at: usize,
+    },
     /// Several processes in one row.
     Group {
         /// Position in [`Picture::groups`].
@@ -70,14 +85,14 @@ impl Holder {
     pub(super) const fn process(self) -> Option<usize> {
         match self {
             Self::Process { at, .. } => Some(at),
-            Self::Nobody | Self::Untracked { .. } | Self::Group { .. } => None,
+            Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => None,
         }
     }
 
     pub(super) const fn hue(self) -> Hue {
         match self {
             Self::Process { hue, .. } => hue,
-            Self::Nobody | Self::Untracked { .. } | Self::Group { .. } => Hue::Unseen,
+            Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => Hue::Unseen,
         }
     }
 }
@@ -101,6 +116,16 @@ impl TableRow {
     /// The PID, where it is a process.
     pub fn pid(&self) -> Option<u32> {
         self.id.key.map(|key| key.pid)
+    }
+
+    /// Who it is, where it is a process.
+    pub const fn key(&self) -> Option<ProcessKey> {
+        self.id.key
+    }
+
+    /// Whether it stands for a process that is no longer listed.
+    pub const fn is_ended(&self) -> bool {
+        matches!(self.holder, Holder::Ended { .. })
     }
 }
 
@@ -161,7 +186,7 @@ impl Picture {
     pub fn group(&self, row: &TableRow) -> Option<&Group> {
         match row.holder {
             Holder::Group { at } => self.groups.get(at),
-            Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } => None,
+            Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } | Holder::Ended { .. } => None,
         }
     }
 
@@ -178,6 +203,14 @@ impl Picture {
     /// The process behind a row.
     pub fn process(&self, row: &TableRow) -> Option<&ProcessRow> {
         row.holder.process().and_then(|at| self.monitor.processes().get(at))
+    }
+
+    /// The process behind a row, where it is no longer listed.
+    pub fn ended(&self, row: &TableRow) -> Option<&Ended> {
+        match row.holder {
+            Holder::Ended { at } => self.monitor.ended().get(at),
+            _ => None,
+        }
     }
 
     /// Whether hues tell processes apart and not users, because all that is large belongs to one user.
@@ -201,6 +234,7 @@ impl Picture {
         if listing.grouping == Grouping::Process {
             Table { monitor, groups: &[] }.sort(&mut rows, listing.sort);
             self.rows = if listing.tree { grow(rows, monitor) } else { rows };
+            self.append_ended(listing);
             return;
         }
         let (groups, mut rows) = fold(rows, listing.grouping, monitor, &listing.open);
@@ -211,7 +245,7 @@ impl Picture {
         for row in rows {
             let opened = match row.holder {
                 Holder::Group { at } => groups.get(at).filter(|group| group.is_open),
-                Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } => None,
+                Holder::Process { .. } | Holder::Nobody | Holder::Untracked { .. } | Holder::Ended { .. } => None,
             };
             let mut members = opened.map_or_else(Vec::new, |group| group.members.clone());
             table.sort(&mut members, listing.sort);
@@ -221,6 +255,7 @@ impl Picture {
         // Folded rows leave no hole to be kept open for them.
         self.unfiltered = self.rows.len();
         self.groups = groups;
+        self.append_ended(listing);
     }
 
     fn arrange(&mut self) {
@@ -252,7 +287,7 @@ impl Picture {
                 _ if self.by_process => tag.hue(),
                 hue => hue,
             };
-            let id = RowId { gpu: gpu.facts.id.clone(), key: Some(row.facts.key), untracked: false, group: None };
+            let id = RowId::of_process(gpu.facts.id.clone(), row.facts.key);
             self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue }, depth: 0 });
         }
         for (at, gpu) in gpus.iter().enumerate() {
@@ -269,6 +304,18 @@ impl Picture {
         self.by_gpu = vec![Vec::new(); gpus.len()];
         for (at, row) in self.all.iter().enumerate() {
             self.by_gpu[row.gpu].push(at);
+        }
+    }
+
+    /// Those that ended stand below all that hold something, the last one first. They are in no bar.
+    fn append_ended(&mut self, listing: &Listing) {
+        for (at, ended) in self.monitor.ended().iter().enumerate().rev() {
+            let Some(gpu) = self.monitor.gpus().get(ended.row.gpu) else { continue };
+            let id = RowId::of_process(gpu.facts.id.clone(), ended.row.facts.key);
+            let row = TableRow { id, gpu: ended.row.gpu, bytes: None, holder: Holder::Ended { at }, depth: 0 };
+            if self.seen.contains(&row.gpu) && listing.keeps(&row, &self.monitor) {
+                self.rows.push(row);
+            }
         }
     }
 }

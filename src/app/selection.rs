@@ -21,6 +21,13 @@ impl Selection {
         self.select(rows, found.unwrap_or(self.at));
     }
 
+    /// The row of that process on that GPU, if it is here.
+    pub(super) fn find(&mut self, rows: &[TableRow], id: &RowId) {
+        if let Some(at) = rows.iter().position(|row| row.id.is_same(id)) {
+            self.select(rows, at);
+        }
+    }
+
     /// So many rows down, or up where it is negative; it stops at the ends.
     pub(super) fn step(&mut self, rows: &[TableRow], by: isize) {
         self.select(rows, self.at.saturating_add_signed(by));

@@ -79,7 +79,7 @@ impl Table<'_> {
         match row.holder {
             Holder::Process { at, .. } => key_of(self.monitor.processes().get(at)?, column),
             Holder::Group { at } => key_of_group(self.groups.get(at)?, column),
-            Holder::Nobody | Holder::Untracked { .. } => None,
+            Holder::Nobody | Holder::Untracked { .. } | Holder::Ended { .. } => None,
         }
     }
 }

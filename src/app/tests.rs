@@ -1,5 +1,6 @@
 //! What messages do to the dashboard: selection, pausing, notices, freshness.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -7,14 +8,14 @@ use jiff::tz::TimeZone;
 
 use super::*;
 use crate::model::{
-    Absence, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, OwnCost, ProcessFacts, ProcessSample, Reading,
-    Sample, Telemetry, Untracked,
+    Absence, Bytes, Details, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, Moment, OwnCost, ProcessFacts,
+    ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
 
 fn app(mode: Mode) -> App {
-    App::new(Setup { zone: TimeZone::UTC, mode, source: "test".into() })
+    App::new(Setup { zone: TimeZone::UTC, mode, source: "test".into(), read_only: false })
 }
 
 fn header() -> Record {
@@ -106,15 +107,55 @@ fn the_selection_follows_its_process_through_every_order() {
 }
 
 #[test]
-fn what_takes_the_place_of_a_row_that_is_gone_is_selected() {
+fn a_process_that_ends_stays_selected_below_the_others() {
     let mut app = with(&[(1, 30), (2, 20), (3, 10)]);
     press(&mut app, KeyCode::Down);
     take(&mut app, sample(2, &[(1, 30), (3, 10)]));
-    assert_eq!(selected(&app), Some(3));
-    take(&mut app, sample(3, &[(1, 30)]));
+    assert_eq!((app.selected(), selected(&app)), (Some(2), Some(2)));
+    assert!(app.picture().rows()[2].is_ended());
+    // It comes back: the same process has one row.
+    take(&mut app, sample(3, &[(1, 30), (2, 20), (3, 10)]));
+    assert_eq!((selected(&app), app.picture().rows().iter().filter(|row| row.pid() == Some(2) && !row.is_ended()).count()), (Some(2), 1));
+}
+
+#[test]
+fn what_takes_the_place_of_a_row_that_is_gone_is_selected() {
+    let mut app = with(&[(1, 30), (2, 20)]);
+    press(&mut app, KeyCode::Down);
+    take(&mut app, sample(2, &[(1, 30)]));
+    assert_eq!(selected(&app), Some(2));
+    // 15 minutes later it is forgotten.
+    take(&mut app, sample(902, &[(1, 30)]));
     assert_eq!(selected(&app), Some(1));
-    take(&mut app, sample(4, &[]));
+    take(&mut app, sample(903, &[]));
+    take(&mut app, sample(1803, &[]));
     assert_eq!(app.selected(), None);
+}
+
+#[test]
+fn what_has_ended_is_not_looked_at_and_holds_nothing() {
+    let mut app = with(&[(1, 30), (2, 20)]);
+    take(&mut app, sample(2, &[(1, 30)]));
+    let owners: Bytes = app.picture().owners().iter().map(|owner| owner.bytes).sum();
+    assert_eq!(owners, Bytes::gib(30));
+    let seen = update(&mut app, Msg::Drawn(Shown { rows: 0..2, ..Shown::default() }));
+    assert_eq!(seen, Effect::Interest(Interest { pids: vec![1], sm_percent: false }));
+}
+
+#[test]
+fn enter_after_n_selects_the_process_that_is_named() {
+    let mut app = with(&[(1, 50), (2, 48)]);
+    press(&mut app, KeyCode::Down);
+    assert_eq!(selected(&app), Some(2));
+    // The card is at the edge, and the largest holder is named.
+    press(&mut app, KeyCode::Char('n'));
+    assert!(app.is_walking());
+    press(&mut app, KeyCode::Enter);
+    assert_eq!((selected(&app), app.is_walking()), (Some(1), false));
+    // Any other key in between, and Enter is about the row again.
+    press(&mut app, KeyCode::Char('n'));
+    press(&mut app, KeyCode::Down);
+    assert!(!app.is_walking());
 }
 
 #[test]
@@ -204,6 +245,133 @@ fn help_comes_and_goes() {
     press(&mut app, KeyCode::Esc);
     assert_eq!((app.screen(), press(&mut app, KeyCode::Esc)), (Screen::Dashboard, Effect::None));
     assert_eq!(press(&mut app, KeyCode::Char('q')), Effect::Quit);
+}
+
+/// A step in which these PIDs are visible here.
+fn sample_here(second: u64, held: &[(u32, u64)]) -> Record {
+    let Record::Sample(mut sample) = sample(second, held) else { panic!("a sample") };
+    for process in &mut sample.processes {
+        let pid = process.facts.key.pid;
+        let key = ProcessKey { pid, start_ticks: Some(u64::from(pid) * 7) };
+        process.facts = Arc::new(ProcessFacts { key, visibility: Visibility::Here, ..ProcessFacts::unseen(pid) });
+    }
+    Record::Sample(sample)
+}
+
+const fn key_of(pid: u32) -> ProcessKey {
+    ProcessKey { pid, start_ticks: Some(pid as u64 * 7) }
+}
+
+fn here(held: &[(u32, u64)]) -> App {
+    let mut app = app(Mode::Live);
+    take(&mut app, header());
+    take(&mut app, sample_here(1, held));
+    app
+}
+
+#[test]
+fn the_dialog_stays_with_the_process_that_it_named() {
+    let mut app = here(&[(1, 30), (2, 20)]);
+    assert_eq!(press(&mut app, KeyCode::Char('K')), Effect::OpenTarget(key_of(1)));
+    // Nothing is sent before the process is held.
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
+    update(&mut app, Msg::Opened { key: key_of(1), answer: Ok(RunState('S')) });
+    // The rows change places, and the first ends: the dialog is about the same one.
+    take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
+    take(&mut app, sample_here(3, &[(2, 40)]));
+    press(&mut app, KeyCode::Down);
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { key: key_of(1), signal: Signal::Int });
+    update(&mut app, Msg::Signalled { key: key_of(1), signal: Signal::Int, answer: Err(Refusal::Ended) });
+    // What has ended is sent nothing more.
+    assert_eq!((app.dialog().map(Dialog::is_open), press(&mut app, KeyCode::Enter)), (Some(false), Effect::None));
+}
+
+#[test]
+fn an_answer_about_another_process_changes_nothing() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(update(&mut app, Msg::Opened { key: key_of(2), answer: Ok(RunState('S')) }), Effect::None);
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
+}
+
+#[test]
+fn the_keys_choose_the_signal() {
+    let mut app = here(&[(1, 30)]);
+    let chosen = |app: &App| app.dialog().map(|dialog| dialog.signal.name());
+    for (key, name) in [(KeyCode::Char('K'), "TERM"), (KeyCode::F(9), "TERM"), (KeyCode::Char('T'), "TERM"), (KeyCode::Char('I'), "INT")] {
+        press(&mut app, key);
+        assert_eq!((app.screen(), chosen(&app)), (Screen::Signal, Some(name)));
+        press(&mut app, KeyCode::Esc);
+        assert_eq!((app.screen(), chosen(&app)), (Screen::Dashboard, None));
+    }
+    press(&mut app, KeyCode::Char('K'));
+    for name in ["INT", "KILL", "HUP", "QUIT", "STOP", "CONT", "USR1", "USR2", "USR2"] {
+        press(&mut app, KeyCode::Down);
+        assert_eq!(chosen(&app), Some(name));
+    }
+    press(&mut app, KeyCode::Char('T'));
+    assert_eq!(chosen(&app), Some("TERM"));
+}
+
+#[test]
+fn nothing_is_signalled_where_it_may_not_be() {
+    let setup = |mode, read_only| Setup { zone: TimeZone::UTC, mode, source: "test".into(), read_only };
+    for setup in [setup(Mode::Live, true), setup(Mode::Replay { length_ms: None }, false)] {
+        let mut app = App::new(setup);
+        take(&mut app, header());
+        take(&mut app, sample_here(1, &[(1, 30)]));
+        for key in [KeyCode::Char('K'), KeyCode::Char('T'), KeyCode::Char('I'), KeyCode::F(9)] {
+            assert_eq!((press(&mut app, key), app.dialog().is_none()), (Effect::None, true));
+        }
+    }
+    // A process that is not visible here is never taken hold of.
+    let mut app = with(&[(1, 30)]);
+    assert_eq!((press(&mut app, KeyCode::Char('K')), press(&mut app, KeyCode::Enter)), (Effect::Redraw, Effect::None));
+}
+
+#[test]
+fn the_close_look_stays_with_its_process() {
+    let mut app = here(&[(1, 30), (2, 20)]);
+    assert_eq!((press(&mut app, KeyCode::Enter), app.screen()), (Effect::Look(key_of(1)), Screen::Detail));
+    let looked_at = |app: &App| app.detail().and_then(|detail| detail.row(app.picture())).and_then(TableRow::pid);
+    take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
+    assert_eq!(looked_at(&app), Some(1));
+    take(&mut app, sample_here(3, &[(2, 40)]));
+    assert_eq!(looked_at(&app), Some(1));
+    // Keys about a process mean this one.
+    press(&mut app, KeyCode::Char('K'));
+    assert_eq!(app.dialog().map(|dialog| (dialog.key, dialog.stage.clone())), Some((key_of(1), Stage::Refused(Refusal::Ended))));
+    for screen in [Screen::Detail, Screen::Dashboard] {
+        press(&mut app, KeyCode::Esc);
+        assert_eq!(app.screen(), screen);
+    }
+    assert!(app.detail().is_none());
+}
+
+#[test]
+fn help_and_environment_lead_back_to_the_close_look() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Enter);
+    press(&mut app, KeyCode::Char('e'));
+    press(&mut app, KeyCode::Char('?'));
+    assert_eq!(app.screen(), Screen::Help);
+    press(&mut app, KeyCode::Esc);
+    assert!(app.screen() == Screen::Detail && app.detail().is_some_and(|detail| detail.environment.is_some()));
+    press(&mut app, KeyCode::Esc);
+    assert!(app.screen() == Screen::Detail && app.detail().is_some_and(|detail| detail.environment.is_none()));
+}
+
+#[test]
+fn an_answer_about_another_process_is_not_shown() {
+    let mut app = here(&[(1, 30)]);
+    press(&mut app, KeyCode::Enter);
+    let of = |pid| Msg::Details(Box::new(Details { key: key_of(pid), ancestors: Vec::new(), environment: Reading::NOT_ASKED }));
+    assert_eq!((update(&mut app, of(2)), update(&mut app, of(1))), (Effect::None, Effect::Redraw));
+    // A recording is of another machine, perhaps: nobody is asked.
+    let mut replay = App::new(Setup { mode: Mode::Replay { length_ms: None }, ..app.setup().clone() });
+    take(&mut replay, header());
+    take(&mut replay, sample_here(1, &[(1, 30)]));
+    assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }
 
 mod table;

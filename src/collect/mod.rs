@@ -22,7 +22,7 @@ pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use power::all_asleep;
 pub use replay::{Playback, ReplayOptions, ReplaySource};
-pub use select::{Selection, SelectionError};
+pub use select::{Selection, SelectionError, cuda_order};
 
 use crate::model::Record;
 

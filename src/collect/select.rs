@@ -80,6 +80,15 @@ impl Selection {
     }
 }
 
+/// The devices as a process counts them that has this `CUDA_VISIBLE_DEVICES`: its `cuda:0` first.
+///
+/// # Errors
+/// When CUDA's own order cannot be known from the driver.
+pub fn cuda_order(gpus: &[&GpuFacts], value: Option<&str>, pci_order: bool) -> Result<Vec<usize>, SelectionError> {
+    let all: Vec<String> = gpus.iter().filter_map(|gpu| gpu.index).map(|index| index.to_string()).collect();
+    visible(gpus, value.unwrap_or(&all.join(",")), pci_order)
+}
+
 /// CUDA takes the entries up to the first that names nothing; `-1` and the empty text hide all.
 fn visible(gpus: &[&GpuFacts], value: &str, pci_order: bool) -> Result<Vec<usize>, SelectionError> {
     let entries: Vec<&str> = value.split(',').map(str::trim).collect();

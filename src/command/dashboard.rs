@@ -30,10 +30,11 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let (sender, inputs) = channel();
     let interest = Arc::new(Interest::default());
     let library = config.nvml_library.value.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
-    let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source: SafeText::new(&library) });
+    let source = SafeText::new(&library);
+    let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source, read_only: config.read_only.value });
     // First of all, so that no signal finds the terminal taken over and nobody to give it back.
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, config.style(), Arc::clone(&interest), None)?;
+    let screen = ScreenLoop::start(app, config.style(), Arc::clone(&interest), None, sender.clone())?;
     read_keys(&sender)?;
     let (wanted, options) = (look.wanted(), look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Interest));
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));

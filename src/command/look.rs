@@ -8,10 +8,10 @@ use anyhow::Context;
 
 use crate::cli::{Form, Look};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
-use crate::config::{Color, Config, Style};
+use crate::config::{self, Color, Config, Style};
 use crate::model::SafeText;
 use crate::output::{LineOptions, MOST_NAMED};
-use crate::view::{Colors, Theme};
+use crate::view::{Colors, Theme, ThemeName};
 
 impl Look {
     /// Length of a step in log mode; `None` where it is not log mode.
@@ -99,7 +99,13 @@ impl Style {
 impl Style {
     /// The look of the dashboard in this terminal.
     pub(super) fn theme(self) -> Theme {
-        Theme::new(self.colors(), self.is_ascii())
+        let name = match self.theme {
+            config::Theme::Default => ThemeName::Default,
+            config::Theme::Light => ThemeName::Light,
+            config::Theme::ColourBlind => ThemeName::ColourBlind,
+            config::Theme::Mono => ThemeName::Mono,
+        };
+        Theme::named(name, self.colors(), self.is_ascii())
     }
 
     /// How many colours are used.

@@ -1,5 +1,6 @@
 //! One file a subcommand: the only place that wires the layers together.
 
+mod acting;
 mod clipboard;
 mod columns_file;
 mod completions;

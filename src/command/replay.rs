@@ -80,9 +80,9 @@ where
     let (sender, inputs) = channel();
     let (player, control) = mpsc::channel();
     let mode = Mode::Replay { length_ms: extent.map(Extent::len_ms) };
-    let app = App::new(Setup { zone: TimeZone::system(), mode, source: SafeText::new(name) });
+    let app = App::new(Setup { zone: TimeZone::system(), mode, source: SafeText::new(name), read_only: true });
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player))?;
+    let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player), sender.clone())?;
     read_keys(&sender)?;
     let source = move || Ok(ReplaySource::new(Reader::new(recording), control, SystemClock::new(), options));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;

@@ -3,20 +3,24 @@
 //! Effects that `update` returns as values are carried out here and nowhere else.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
 use std::time::Duration;
 
 use crossterm::event;
 
+use super::acting::Acting;
 use super::columns_file;
 use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
+use crate::collect::host::look;
 use crate::collect::{Clock, Feed, Interest, Playback, SourceEnd, SystemClock};
 use crate::config::Style;
 use crate::exit::Exit;
-use crate::model::Record;
+use crate::model::{Details, ProcessKey, Record};
 use crate::view::{Theme, view};
 
 /// What reaches the loop.
@@ -27,6 +31,8 @@ pub(super) enum Input {
     Terminal(event::Event),
     /// A signal.
     Signal(Signal),
+    /// What was found out about a process on demand.
+    Details(Box<Details>),
     /// The keyboard is gone.
     NoKeyboard(io::Error),
 }
@@ -46,6 +52,8 @@ pub(super) struct ScreenLoop {
     screen: Screen,
     interest: Arc<Interest>,
     playback: Option<mpsc::Sender<Playback>>,
+    acting: Acting,
+    to_loop: SyncSender<Input>,
 }
 
 /// Whether the loop goes on.
@@ -59,11 +67,17 @@ impl ScreenLoop {
     ///
     /// # Errors
     /// The terminal's.
-    pub(super) fn start(app: App, style: Style, interest: Arc<Interest>, playback: Option<mpsc::Sender<Playback>>) -> anyhow::Result<Self> {
+    pub(super) fn start(
+        app: App,
+        style: Style,
+        interest: Arc<Interest>,
+        playback: Option<mpsc::Sender<Playback>>,
+        to_loop: SyncSender<Input>,
+    ) -> anyhow::Result<Self> {
         let theme = style.theme();
         let screen = Screen::enter(style.mouse)?;
         let app = app.with_columns(columns_file::read());
-        let mut this = Self { app, theme, screen, interest, playback };
+        let mut this = Self { app, theme, screen, interest, playback, acting: Acting::default(), to_loop };
         this.draw()?;
         Ok(this)
     }
@@ -134,6 +148,7 @@ impl ScreenLoop {
             }
             Input::Signal(Signal::Stop) => self.carry_out(Effect::Suspend),
             Input::Signal(Signal::Continue) => self.carry_out(Effect::RedrawAll),
+            Input::Details(details) => self.update(Msg::Details(details)),
             Input::NoKeyboard(error) => Err(anyhow::Error::new(error).context("the terminal is gone")),
         }
     }
@@ -163,6 +178,18 @@ impl ScreenLoop {
                 }
                 true
             }
+            Effect::Look(key) => {
+                self.look(key)?;
+                true
+            }
+            Effect::OpenTarget(key) => {
+                let answer = self.acting.open(key);
+                return self.update(answer);
+            }
+            Effect::Signal { key, signal } => {
+                let answer = self.acting.signal(key, signal);
+                return self.update(answer);
+            }
             Effect::Interest(seen) => {
                 self.interest.set(&seen.pids, seen.sm_percent);
                 false
@@ -179,6 +206,16 @@ impl ScreenLoop {
             }
         };
         Ok(Next::Go { draw })
+    }
+
+    /// Finds out about a process on a thread of its own: reading an environment can wait for a process that is stuck.
+    fn look(&self, key: ProcessKey) -> io::Result<()> {
+        let to_loop = self.to_loop.clone();
+        let run = move || {
+            // A loop that is left needs no answer.
+            let _ = to_loop.send(Input::Details(Box::new(look(Path::new("/proc"), key))));
+        };
+        thread::Builder::new().name("look".into()).stack_size(256 * 1024).spawn(run).map(drop)
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {

@@ -24,6 +24,8 @@ pub(super) fn flags(cli: &Cli) -> Layer {
         ascii: cli.style.ascii.then_some(true),
         nvml_library: library.clone(),
         slow: cli.look.slow.then_some(true),
+        theme: cli.style.theme,
+        read_only: cli.look.read_only.then_some(true),
         mouse: cli.style.no_mouse.then_some(false),
         ..Layer::default()
     }

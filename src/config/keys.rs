@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 
-use super::{Color, ConfigError};
+use super::{Color, ConfigError, Theme};
 use crate::model::SafeText;
 
 /// Defines the keys once, with their names and what they are for.
@@ -48,7 +48,9 @@ keys! {
     Interval, "interval", "VRAMTOP_INTERVAL", "Length of the dashboard's step in seconds, 0.1 to 60";
     MemoryHz, "memory_hz", "VRAMTOP_MEMORY_HZ", "Readings of the memory per second, 1 to 200";
     Slow, "slow", "VRAMTOP_SLOW", "Ask the dear questions, too: true or false";
+    ReadOnly, "read_only", "VRAMTOP_READ_ONLY", "Offer nothing that changes the world, such as signals: true or false";
     Mouse, "mouse", "VRAMTOP_MOUSE", "Let the dashboard have the mouse: true or false";
+    Theme, "theme", "VRAMTOP_THEME", "Which colours: default, light, colour-blind or mono";
 }
 
 /// What one voice says: nothing where it is silent.
@@ -66,8 +68,12 @@ pub struct Layer {
     pub memory_hz: Option<u32>,
     /// `slow`.
     pub slow: Option<bool>,
+    /// `read_only`.
+    pub read_only: Option<bool>,
     /// `mouse`.
     pub mouse: Option<bool>,
+    /// `theme`.
+    pub theme: Option<Theme>,
 }
 
 /// A value before anybody knows what it is for.
@@ -100,7 +106,9 @@ impl Layer {
             Key::Interval => self.interval_ms = Some(given.interval_ms()?),
             Key::MemoryHz => self.memory_hz = Some(given.memory_hz()?),
             Key::Slow => self.slow = Some(given.flag()?),
+            Key::ReadOnly => self.read_only = Some(given.flag()?),
             Key::Mouse => self.mouse = Some(given.flag()?),
+            Key::Theme => self.theme = Some(given.theme()?),
         }
         Ok(())
     }
@@ -110,6 +118,11 @@ impl Given {
     fn color(&self) -> Result<Color, String> {
         let color = self.text().and_then(|text| Color::from_str(&text, false).ok());
         color.ok_or_else(|| self.wants("auto, always or never"))
+    }
+
+    fn theme(&self) -> Result<Theme, String> {
+        let theme = self.text().and_then(|text| Theme::from_str(&text, false).ok());
+        theme.ok_or_else(|| self.wants("default, light, colour-blind or mono"))
     }
 
     fn flag(&self) -> Result<bool, String> {

@@ -33,6 +33,32 @@ pub enum Color {
     Never,
 }
 
+/// Which colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Theme {
+    /// For a dark background.
+    #[default]
+    Default,
+    /// For a light background.
+    Light,
+    /// For a dark background, with hues that everybody can tell apart.
+    ColourBlind,
+    /// Weight and texture alone.
+    Mono,
+}
+
+impl Theme {
+    /// As it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Light => "light",
+            Self::ColourBlind => "colour-blind",
+            Self::Mono => "mono",
+        }
+    }
+}
+
 /// Where a value comes from, the strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -76,6 +102,8 @@ pub struct Style {
     pub ascii: bool,
     /// Let the dashboard have the mouse.
     pub mouse: bool,
+    /// Which colours.
+    pub theme: Theme,
 }
 
 /// Everything that can be settled.
@@ -93,8 +121,12 @@ pub struct Config {
     pub memory_hz: Setting<u32>,
     /// Asks the dear questions, too.
     pub slow: Setting<bool>,
+    /// Offer nothing that changes the world, such as signals.
+    pub read_only: Setting<bool>,
     /// Let the dashboard have the mouse.
     pub mouse: Setting<bool>,
+    /// Which colours.
+    pub theme: Setting<Theme>,
     /// The file that was read, if there is one.
     pub file: Option<PathBuf>,
 }
@@ -133,14 +165,16 @@ impl Config {
             interval_ms: pick(flags.interval_ms, environment.interval_ms, file.interval_ms, 1000),
             memory_hz: pick(flags.memory_hz, environment.memory_hz, file.memory_hz, 20),
             slow: pick(flags.slow, environment.slow, file.slow, false),
+            read_only: pick(flags.read_only, environment.read_only, file.read_only, false),
             mouse: pick(flags.mouse, environment.mouse, file.mouse, true),
+            theme: pick(flags.theme, environment.theme, file.theme, Theme::Default),
             file: None,
         }
     }
 
     /// How things look.
     pub const fn style(&self) -> Style {
-        Style { color: self.color.value, ascii: self.ascii.value, mouse: self.mouse.value }
+        Style { color: self.color.value, ascii: self.ascii.value, mouse: self.mouse.value, theme: self.theme.value }
     }
 
     /// Every value as the file spells it, with its origin, in the file's order.
@@ -160,7 +194,9 @@ impl Config {
                 Key::Interval => (key, seconds(self.interval_ms.value), self.interval_ms.origin),
                 Key::MemoryHz => (key, self.memory_hz.value.to_string(), self.memory_hz.origin),
                 Key::Slow => (key, self.slow.value.to_string(), self.slow.origin),
+                Key::ReadOnly => (key, self.read_only.value.to_string(), self.read_only.origin),
                 Key::Mouse => (key, self.mouse.value.to_string(), self.mouse.origin),
+                Key::Theme => (key, self.theme.value.name().to_owned(), self.theme.origin),
             })
             .collect()
     }

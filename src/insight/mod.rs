@@ -4,4 +4,4 @@ mod rate;
 mod warnings;
 
 pub use rate::{Rate, rate_of};
-pub use warnings::{Severity, Warning};
+pub use warnings::{Named, Severity, Warning};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::{Bytes, SafeText};
+use crate::model::{Bytes, ProcessKey, SafeText};
 
 /// How loud a warning is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +11,17 @@ pub enum Severity {
     Warn,
     /// Something is lost, or about to be.
     Alarm,
+}
+
+/// A process that a sentence names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    /// Who it is.
+    pub key: ProcessKey,
+    /// The short name of its work.
+    pub what: SafeText,
+    /// What it holds.
+    pub bytes: Bytes,
 }
 
 /// One thing to be said. `gpu` is the device's label (`0`, or `0.2` for an instance).
@@ -32,8 +43,8 @@ pub enum Warning {
         gpu: String,
         /// What is free.
         free: Bytes,
-        /// The largest holder's name and bytes.
-        holder: Option<(SafeText, Bytes)>,
+        /// The largest holder.
+        holder: Option<Named>,
     },
     /// The memory figures make no sense or cannot be read.
     MemoryUnknown {
@@ -72,6 +83,14 @@ impl Warning {
         }
     }
 
+    /// The process that the sentence names, and the label of its device.
+    pub fn names(&self) -> Option<(&str, ProcessKey)> {
+        match self {
+            Self::AtTheEdge { gpu, holder: Some(holder), .. } => Some((gpu, holder.key)),
+            _ => None,
+        }
+    }
+
     /// Place in the order of line 2, lowest first.
     pub const fn order(&self) -> u8 {
         match self {
@@ -91,8 +110,8 @@ impl fmt::Display for Warning {
             Self::Lost { gpu } => write!(f, "GPU {gpu} is lost: the driver no longer answers for it"),
             Self::DriverGone { reason } => write!(f, "the driver is gone ({reason}): figures are the last known, looking for it again"),
             Self::AtTheEdge { gpu, free, holder: None } => write!(f, "GPU {gpu} at the edge: {free} free"),
-            Self::AtTheEdge { gpu, free, holder: Some((name, bytes)) } => {
-                write!(f, "GPU {gpu} at the edge: {free} free. {name} holds {bytes}")
+            Self::AtTheEdge { gpu, free, holder: Some(holder) } => {
+                write!(f, "GPU {gpu} at the edge: {free} free. {} holds {}", holder.what, holder.bytes)
             }
             Self::MemoryUnknown { gpu, reason } => write!(f, "GPU {gpu}: memory unknown ({reason})"),
             Self::HoldersUnknown { gpu, reason } => write!(f, "GPU {gpu}: the driver does not name the holders ({reason})"),

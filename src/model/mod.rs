@@ -4,6 +4,7 @@
 //! Text that came from another process can enter only as [`SafeText`].
 
 mod asked;
+mod details;
 mod gpu;
 mod lane;
 mod ledger;
@@ -11,11 +12,13 @@ mod memory;
 mod process;
 mod reading;
 mod sample;
+mod signal;
 mod telemetry;
 mod text;
 mod units;
 
 pub use asked::{Answer, Ask, ClockDomain, ClockFigure};
+pub use details::{Ancestor, Details};
 pub use gpu::{GpuFacts, GpuId, GpuSample, GpuState, ListState, Untracked};
 pub use lane::{Lane, LanePoint};
 pub use ledger::{Ledger, Share};
@@ -23,6 +26,7 @@ pub use memory::{DeviceMemory, MemorySource};
 pub use process::{HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, RunState, Visibility};
 pub use reading::{Absence, ParseAbsenceError, Reading};
 pub use sample::{Event, EventKind, Fault, Header, OwnCost, Record, Sample};
+pub use signal::{Refusal, Signal};
 pub use telemetry::{PcieRate, Telemetry, Throttle};
 pub use text::SafeText;
 pub use units::{Bytes, Moment, Percent, UtilizationPercent};

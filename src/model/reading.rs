@@ -37,6 +37,8 @@ impl<T> Reading<T> {
     pub const NOT_YET: Self = Self::Absent(Absence::NotYet);
     /// The device does not offer the reading.
     pub const NOT_SUPPORTED: Self = Self::Absent(Absence::NotSupported);
+    /// Somebody else's.
+    pub const NOT_PERMITTED: Self = Self::Absent(Absence::NotPermitted);
 
     /// A failure by name.
     pub const fn failed(name: &'static str) -> Self {

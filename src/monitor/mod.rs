@@ -2,12 +2,16 @@
 //!
 //! [`Monitor::apply`] is the only writer. Pictures read it through the getters and change nothing.
 
+mod ended;
 mod rows;
 
+pub use ended::Ended;
 pub use rows::{GpuRow, Peak, ProcessRow};
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use ended::Graveyard;
 
 use crate::insight::Warning;
 use crate::model::{
@@ -21,6 +25,7 @@ pub struct Monitor {
     header: Option<Arc<Header>>,
     gpus: Vec<GpuRow>,
     processes: Vec<ProcessRow>,
+    ended: Graveyard,
     /// Row of a process by GPU position and PID.
     places: HashMap<(usize, u32), usize>,
     warnings: Vec<Warning>,
@@ -79,6 +84,7 @@ impl Monitor {
             }
             None => false,
         });
+        self.ended.renumber(&moved);
         self.index();
     }
 
@@ -151,7 +157,7 @@ impl Monitor {
                 row.apply(process, sample, before_ms);
             } else {
                 self.came(process.gpu, key, sample);
-                let mut row = ProcessRow::new(process, sample);
+                let mut row = self.ended.take_back(process.gpu, key).unwrap_or_else(|| ProcessRow::new(process, sample));
                 row.apply(process, sample, before_ms.max(sample.elapsed_ms.saturating_sub(1)));
                 self.places.insert((process.gpu, key.pid), self.processes.len());
                 self.processes.push(row);
@@ -167,21 +173,21 @@ impl Monitor {
 
     /// Rows that are no longer listed leave, unless their device's list could not be read this time.
     fn remove_unlisted(&mut self, sample: &Sample) {
-        let readable: Vec<bool> = sample.gpus.iter().map(|gpu| gpu.processes.is_value()).collect();
-        let (gpus, events) = (&self.gpus, &mut self.events);
-        let count = self.processes.len();
-        self.processes.retain(|row| {
-            let stays = row.listed || !readable.get(row.gpu).copied().unwrap_or(false);
-            if !stays {
-                let kind = EventKind::Gone { key: row.facts.key, peak: row.peak.map(|peak| peak.bytes) };
-                let gpu = gpus.get(row.gpu).map(|gpu| gpu.facts.id.clone());
-                events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu, kind });
-            }
-            stays
-        });
-        if self.processes.len() != count {
-            self.index();
+        let readable = |gpu: usize| sample.gpus.get(gpu).is_some_and(|gpu| gpu.processes.is_value());
+        let gone: Vec<ProcessRow> = self.processes.extract_if(.., |row| !row.listed && readable(row.gpu)).collect();
+        self.ended.forget_before(sample.elapsed_ms);
+        if gone.is_empty() {
+            return;
         }
+        for row in gone {
+            let kind = EventKind::Gone { key: row.facts.key, peak: row.peak.map(|peak| peak.bytes) };
+            let gpu = self.gpus.get(row.gpu);
+            self.events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu: gpu.map(|gpu| gpu.facts.id.clone()), kind });
+            let fullness = gpu.and_then(GpuRow::highest_fullness);
+            let lives_on = self.processes.iter().any(|other| other.facts.key == row.facts.key);
+            self.ended.add(Ended { row, at: sample.time, at_ms: sample.elapsed_ms, fullness, lives_on });
+        }
+        self.index();
     }
 
     fn index(&mut self) {
@@ -229,6 +235,11 @@ impl Monitor {
     /// Every process on every GPU, in the order of their coming.
     pub fn processes(&self) -> &[ProcessRow] {
         &self.processes
+    }
+
+    /// The processes that are no longer listed, for 15 minutes; the oldest first.
+    pub fn ended(&self) -> &[Ended] {
+        self.ended.rows()
     }
 
     /// The processes on one GPU.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::history::{GpuHistory, ProcessHistory, Slot, Tier};
-use crate::insight::{Rate, Warning, rate_of};
+use crate::insight::{Named, Rate, Warning, rate_of};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, ProcessFacts, ProcessSample, Reading,
-    Sample, Telemetry, Untracked, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, Percent, ProcessFacts, ProcessSample,
+    Reading, Sample, Telemetry, Untracked, UtilizationPercent,
 };
 
 /// The highest value that was sampled, and when.
@@ -108,6 +108,13 @@ impl GpuRow {
         self.rate.clone().map(|kib| kib * Bytes::KIB as f64)
     }
 
+    /// How full it was at most in the last step, as a share of what can be handed out.
+    pub(super) fn highest_fullness(&self) -> Option<Percent> {
+        let memory = self.memory.value()?;
+        let highest = self.range.map_or(memory.used(), |(_, max)| max);
+        (highest + memory.host()).percent_of(memory.room())
+    }
+
     pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, warnings: &mut Vec<Warning>) {
         let gpu = || self.label.clone();
         if let GpuState::Lost { .. } = self.state {
@@ -121,7 +128,7 @@ impl GpuRow {
             Reading::Value(memory) => {
                 let free = memory.free();
                 if free.percent_of(memory.room()).is_some_and(|p| p.ratio() < Warning::EDGE) {
-                    let holder = holder().and_then(|row| Some((row.facts.what.clone(), row.memory.get()?)));
+                    let holder = holder().and_then(ProcessRow::named);
                     warnings.push(Warning::AtTheEdge { gpu: gpu(), free, holder });
                 }
                 let unattributed = self.ledger.get().and_then(|ledger| ledger.notable_unattributed());
@@ -209,6 +216,11 @@ impl ProcessRow {
     /// Change of the floor in bytes per minute, once it is known.
     pub fn bytes_per_minute(&self) -> Reading<f64> {
         self.rate.clone().map(|units| units * ProcessHistory::bytes(1).0 as f64)
+    }
+
+    /// As a sentence names it; `None` where there is no figure to name.
+    pub(super) fn named(&self) -> Option<Named> {
+        Some(Named { key: self.facts.key, what: self.facts.what.clone(), bytes: self.memory.get()? })
     }
 
     /// The figure where it is known; sorts unknown ones last.

@@ -88,7 +88,7 @@ fn width_of(column: Column, width: u16, needs: &Needs) -> u16 {
             if narrow {
                 7
             } else if wide {
-                14
+                15
             } else {
                 11
             }

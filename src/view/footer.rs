@@ -26,7 +26,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
     let room = pen.room();
     let notices = app.notice().is_some_and(|notice| notice.of > 1);
-    let shown = BINDINGS.iter().filter(|binding| binding.works_on(screen, mode));
+    let shown = BINDINGS.iter().filter(|binding| binding.works_on(screen, mode) && binding.is_offered(app.setup()));
     // There is nothing to walk through with one notice or none.
     let shown = shown.filter(|binding| binding.action != Action::NextNotice || notices);
     // Nor is there a GPU to choose where there is one.
@@ -36,6 +36,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let shown = shown.filter(|binding| screen != Screen::Help || binding.place != Place::Rows);
     // While a text is typed, letters are letters.
     let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
+    let refused = app.dialog().is_some_and(|dialog| !dialog.is_open());
+    let shown = shown.filter(|binding| binding.place != Place::Dialog || !refused);
     let mut items: Vec<(&str, &str)> = shown.filter_map(|binding| binding.line).collect();
     let width = |items: &[(&str, &str)]| items.iter().map(|(keys, word)| width_of(keys) + width_of(word) + 3).sum::<u16>().saturating_sub(2);
     while width(&items) > room && items.len() > 2 {

@@ -87,11 +87,17 @@ pub(super) fn draw_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &The
 pub(super) fn draw_notice(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let Some(notice) = app.notice() else { return };
     let mut rest = area;
+    let label = theme.style(Role::Label);
+    let mut right = Vec::new();
     if notice.of > 1 {
-        let label = theme.style(Role::Label);
-        let count = vec![Span::styled(format!("{} of {}  ", notice.number, notice.of), label), Span::raw("n"), Span::styled(" next", label)];
-        rest.width = rest.width.saturating_sub(width_of_spans(&count) + 2);
-        put_right(buffer, area, &Line::from(count));
+        right.extend([Span::styled(format!("{} of {}  ", notice.number, notice.of), label), Span::raw("n"), Span::styled(" next", label)]);
+    }
+    if app.is_walking() {
+        right.extend([Span::raw("  ↵"), Span::styled(" select it", label)]);
+    }
+    if !right.is_empty() {
+        rest.width = rest.width.saturating_sub(width_of_spans(&right) + 2);
+        put_right(buffer, area, &Line::from(right));
     }
     draw_sentence(buffer, rest, &notice, theme);
 }
@@ -131,7 +137,7 @@ fn models(header: &Header) -> Option<String> {
 }
 
 /// How fresh the picture is: the mark with its word, then the time of the sample that is shown.
-fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
+pub(super) fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let label = theme.style(Role::Label);
     let alarm = theme.style(Role::Notice(crate::insight::Severity::Alarm));
     let (live, held) = (theme.style(Role::Live), theme.style(Role::Held));

@@ -29,7 +29,11 @@ const MARKS: &[(&str, &str)] = &[
 /// Draws the help into all of `area`: two columns where there is room, else one below the other, as far down as was scrolled.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mode = app.setup().mode;
-    let keys: Vec<(&str, &str)> = BINDINGS.iter().filter(|binding| binding.is_listed(mode)).map(|binding| (binding.shown, binding.help)).collect();
+    let keys: Vec<(&str, &str)> = BINDINGS
+        .iter()
+        .filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()))
+        .map(|binding| (binding.shown, binding.help))
+        .collect();
     let (keys, marks) = (lines("KEYS", &keys), lines("READING THE SCREEN", MARKS));
     if area.width >= 110 {
         let left = Rect { width: (area.width / 2 - 2).min(70), ..area };

@@ -13,6 +13,8 @@ pub(super) struct Shape {
     pub(super) focus: usize,
     /// Rows of the table.
     pub(super) rows: usize,
+    /// Whether several ranks of one job are here.
+    pub(super) ranks: bool,
 }
 
 /// Where the telemetry of a block stands.
@@ -123,6 +125,8 @@ pub(super) struct Regions {
     pub(super) gpus: Gpus,
     /// Who holds how much, over all devices.
     pub(super) held: Option<Rect>,
+    /// The ranks of a job beside each other.
+    pub(super) ranks: Option<Rect>,
     /// The table with its head; its first columns are the cursor's, so it begins at the screen's edge.
     pub(super) table: Rect,
     /// The selected row in full, and its history where there is room.
@@ -137,6 +141,7 @@ struct Plan {
     /// Rows of each history; or lines of each row of a list.
     gpus: Way,
     held: bool,
+    ranks: bool,
     selected: u16,
     /// Rows of the table that must be seen.
     rows: u16,
@@ -165,7 +170,7 @@ impl Plan {
 
     fn height(&self, gpus: u16) -> u16 {
         let selected = if self.selected > 0 { self.selected + 1 } else { 0 };
-        let rest = Self::FRAME + u16::from(self.held) + 1 + self.rows + selected;
+        let rest = Self::FRAME + u16::from(self.held) + u16::from(self.ranks) + 1 + self.rows + selected;
         self.gpus_height(gpus).saturating_add(rest)
     }
 }
@@ -186,7 +191,7 @@ pub(super) fn regions(area: Rect, shape: &Shape) -> Regions {
         return capped(area, shape);
     };
     let spare = area.height - plan.height(gpus);
-    grow(&mut plan, gpus, rows, spare);
+    grow(&mut plan, gpus, shape, spare);
     divide(area, shape, &plan, gpus)
 }
 
@@ -197,8 +202,8 @@ fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
     let held = gpus > 1;
     let below = if wide { Telemetry::Beside } else { Telemetry::Below };
     let beside = if wide { Telemetry::Beside } else { Telemetry::Nowhere };
-    let blocks = move |history, telemetry, selected| Plan { gpus: Way::Blocks { history, telemetry }, held, selected, rows: few };
-    let list = move |lines, selected, rows| Plan { gpus: Way::List { lines }, held, selected, rows };
+    let blocks = move |history, telemetry, selected| Plan { gpus: Way::Blocks { history, telemetry }, held, ranks: false, selected, rows: few };
+    let list = move |lines, selected, rows| Plan { gpus: Way::List { lines }, held, ranks: false, selected, rows };
     // A history in a list's column says more than a block without one.
     let bare = gpus <= 1 || !wide;
     let one = gpus > 1;
@@ -216,11 +221,14 @@ fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
     .flatten()
 }
 
-/// What is over goes to the table, then to the histories, then to the history of the selected row.
-fn grow(plan: &mut Plan, gpus: u16, rows: u16, mut spare: u16) {
+/// What is over goes to the table, then to the ranks, then to the histories, then to the history of the selected row.
+fn grow(plan: &mut Plan, gpus: u16, shape: &Shape, mut spare: u16) {
+    let rows = u16::try_from(shape.rows).unwrap_or(u16::MAX);
     let more = spare.min(rows.saturating_sub(plan.rows));
     plan.rows += more;
     spare -= more;
+    plan.ranks = shape.ranks && spare > 0;
+    spare -= u16::from(plan.ranks);
     if let Way::Blocks { history: history @ 1.., .. } = &mut plan.gpus {
         let taller = (spare / gpus.max(1)).min(Plan::HISTORY_MOST.saturating_sub(*history));
         *history += taller;
@@ -247,6 +255,7 @@ fn divide(area: Rect, shape: &Shape, plan: &Plan, gpus: u16) -> Regions {
         }
     };
     let held = plan.held.then(|| stack.take(1));
+    let ranks = plan.ranks.then(|| stack.take(1));
     let keys = Some(stack.take_last(1));
     stack.take_last(1);
     let selected = (plan.selected > 0).then(|| {
@@ -255,7 +264,7 @@ fn divide(area: Rect, shape: &Shape, plan: &Plan, gpus: u16) -> Regions {
         lines
     });
     let table = full_width(stack.rest(), area);
-    Regions { header, notice, gpus, held, table, selected, keys }
+    Regions { header, notice, gpus, held, ranks, table, selected, keys }
 }
 
 /// More devices than the height has rows: as many as leave some of the table, and a line that counts the others.
@@ -269,7 +278,7 @@ fn capped(area: Rect, shape: &Shape) -> Regions {
     let table_rows = u16::try_from(shape.rows).unwrap_or(u16::MAX).clamp(1, 4) + 1;
     let gpus = list(&mut stack, shape, head, table_rows + 1);
     stack.take(1);
-    Regions { header, notice, gpus, held: None, table: full_width(stack.rest(), area), selected: None, keys }
+    Regions { header, notice, gpus, held: None, ranks: None, table: full_width(stack.rest(), area), selected: None, keys }
 }
 
 /// No blank lines, no captions: one line for what is wrong, then the devices, then the table.
@@ -282,7 +291,7 @@ fn small(area: Rect, shape: &Shape) -> Regions {
     // A head without a row below it is no table.
     let rest = stack.rest();
     let table = if rest.height >= 2 { rest } else { Rect { height: 0, ..rest } };
-    Regions { header, notice: None, gpus, held: None, table, selected: None, keys }
+    Regions { header, notice: None, gpus, held: None, ranks: None, table, selected: None, keys }
 }
 
 /// A list of one-line rows that leaves `below` lines to others if it can, and shows one device in any case.
@@ -346,7 +355,7 @@ mod tests {
 
     fn all(regions: &Regions, gpus: usize) -> Vec<Rect> {
         let mut all = vec![regions.header, regions.table];
-        all.extend([regions.notice, regions.held, regions.selected, regions.keys].into_iter().flatten());
+        all.extend([regions.notice, regions.held, regions.ranks, regions.selected, regions.keys].into_iter().flatten());
         match regions.gpus {
             Gpus::Blocks(blocks) => {
                 for gpu in 0..gpus {
@@ -366,9 +375,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn nothing_overlaps_or_leaves_the_screen(width in 1..300_u16, height in 1..100_u16, gpus in 0..17_usize, rows in 0..2049_usize, focus in 0..16_usize) {
+        fn nothing_overlaps_or_leaves_the_screen(width in 1..300_u16, height in 1..100_u16, gpus in 0..17_usize, rows in 0..2049_usize, focus in 0..16_usize, ranks in any::<bool>()) {
             let area = Rect::new(0, 0, width, height);
-            let all = all(&regions(area, &Shape { gpus, focus: focus.min(gpus.saturating_sub(1)), rows }), gpus);
+            let all = all(&regions(area, &Shape { gpus, focus: focus.min(gpus.saturating_sub(1)), rows, ranks }), gpus);
             for (at, rect) in all.iter().enumerate() {
                 prop_assert_eq!(rect.intersection(area), *rect);
                 for other in &all[..at] {
@@ -380,7 +389,7 @@ mod tests {
         #[test]
         fn every_device_or_the_focused_one_is_in_sight(width in 1..300_u16, height in 3..100_u16, gpus in 1..17_usize, focus in 0..16_usize) {
             let focus = focus.min(gpus - 1);
-            match regions(Rect::new(0, 0, width, height), &Shape { gpus, focus, rows: 40 }).gpus {
+            match regions(Rect::new(0, 0, width, height), &Shape { gpus, focus, rows: 40, ranks: true }).gpus {
                 Gpus::Blocks(blocks) => prop_assert!((0..gpus).all(|gpu| !blocks.block(gpu).bar.is_empty())),
                 Gpus::List(list) => {
                     prop_assert!(list.count > 0 && (list.first..list.first + list.count).contains(&focus));
@@ -391,7 +400,7 @@ mod tests {
     }
 
     fn shown(width: u16, height: u16, gpus: usize, rows: usize) -> (Option<u16>, Option<Telemetry>, bool, u16) {
-        let regions = regions(Rect::new(0, 0, width, height), &Shape { gpus, focus: 0, rows });
+        let regions = regions(Rect::new(0, 0, width, height), &Shape { gpus, focus: 0, rows, ranks: false });
         let (history, telemetry) = match regions.gpus {
             Gpus::Blocks(blocks) => (Some(blocks.history), Some(blocks.telemetry)),
             Gpus::List(_) => (None, None),

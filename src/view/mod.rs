@@ -6,6 +6,9 @@ mod ascii;
 mod bar;
 mod chooser;
 mod columns;
+mod detail;
+mod detail_words;
+mod dialog;
 mod figures;
 mod footer;
 mod gpu;
@@ -16,8 +19,10 @@ mod help;
 mod layout;
 mod list;
 mod message;
+mod palette;
 mod past;
 mod pen;
+mod ranks;
 mod rows;
 mod selected;
 mod slices;
@@ -25,13 +30,14 @@ mod table;
 mod telemetry;
 mod theme;
 
+pub use palette::Name as ThemeName;
 pub use theme::{Colors, Role, Theme};
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::app::{App, Screen, Shown};
+use crate::app::{App, Picture, Screen, Shown};
 use layout::{Gpus, Regions, Shape, regions};
 use past::Past;
 
@@ -39,8 +45,12 @@ use past::Past;
 pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    let shown = match app.screen() {
-        Screen::Dashboard | Screen::Filter => dashboard(buffer, area, app, theme),
+    let shown = match app.beneath() {
+        Screen::Dashboard | Screen::Filter | Screen::Signal => dashboard(buffer, area, app, theme),
+        Screen::Detail => {
+            detail::draw(buffer, area, app, theme);
+            Shown::default()
+        }
         Screen::Columns => {
             let inside = page(buffer, area, app, theme);
             chooser::draw(buffer, inside, app, theme);
@@ -52,6 +62,12 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
             Shown::default()
         }
     };
+    if let Some(dialog) = app.dialog() {
+        let regions = regions(area, &Shape::default());
+        let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
+        let above = Rect { y: area.y, height: bottom.saturating_sub(area.y), ..regions.header };
+        dialog::draw(buffer, above, dialog, theme);
+    }
     if theme.is_ascii() {
         ascii::translate(buffer);
     }
@@ -65,8 +81,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     let selected = app.selected().and_then(|at| picture.rows().get(at));
     let focus = selected.and_then(|row| in_sight.iter().position(|gpu| *gpu == row.gpu)).unwrap_or(0);
     // What a filter leaves out keeps its room: nothing jumps while it is typed.
-    let rows = picture.rows().len().max(if app.listing().leaves_out() { picture.unfiltered() } else { 0 });
-    let regions = regions(area, &Shape { gpus: in_sight.len(), focus, rows });
+    let rows = rows_wanted(picture).max(if app.listing().leaves_out() { picture.unfiltered() } else { 0 });
+    let job = ranks::shown(app);
+    let regions = regions(area, &Shape { gpus: in_sight.len(), focus, rows, ranks: job.is_some() });
     frame_of(buffer, &regions, app, theme);
     if gpus.is_empty() {
         message::draw(buffer, regions.table, app, theme);
@@ -85,6 +102,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     if let Some(area) = regions.held {
         held::draw(buffer, area, picture, theme);
     }
+    if let Some((area, job)) = regions.ranks.zip(job) {
+        ranks::draw(buffer, area, &job, theme);
+    }
     if picture.rows().is_empty() {
         message::draw(buffer, regions.table, app, theme);
     }
@@ -94,6 +114,13 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
         selected::draw(buffer, area, app, &past, theme);
     }
     shown
+}
+
+/// Rows for which the table is given room. Of those that ended the last few; the others are scrolled to.
+fn rows_wanted(picture: &Picture) -> usize {
+    const ENDED: usize = 3;
+    let ended = picture.rows().iter().filter(|row| row.is_ended()).count();
+    picture.rows().len() - ended + ended.min(ENDED)
 }
 
 /// What surrounds the picture: the two lines at the top and the keys.

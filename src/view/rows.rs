@@ -1,28 +1,32 @@
 //! One row of the table, cell by cell: a process, several in one, or memory without an owner.
 
+use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::columns::{Placed, mark_width};
-use super::figures::{Change, UNKNOWN, gib, span};
+use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
 use super::graph::small;
 use super::past::{Past, total_of};
-use super::pen::Pen;
+use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::{Column, Group, Grouping, Holder, Hue, Picture, TableRow};
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, Moment, Reading, Visibility};
-use crate::monitor::ProcessRow;
+use crate::monitor::{Ended, ProcessRow};
 
 /// A row, and all that its look depends on.
 pub(super) struct Row<'a> {
     pub(super) picture: &'a Picture,
     pub(super) entry: &'a TableRow,
+    /// The process, where it is no longer listed.
+    pub(super) ended: Option<&'a Ended>,
     pub(super) past: &'a Past,
     /// Whether the rank has a column of its own.
     pub(super) rank_apart: bool,
     pub(super) now: Option<Moment>,
+    pub(super) zone: &'a TimeZone,
     pub(super) selected: bool,
     pub(super) theme: &'a Theme,
 }
@@ -30,7 +34,12 @@ pub(super) struct Row<'a> {
 impl Row<'_> {
     fn style(&self, role: Role) -> Style {
         // Under the cursor all has one look, so that no colour breaks the reversal.
-        if self.selected { Theme::selected() } else { self.theme.style(role) }
+        match role {
+            _ if self.selected => Theme::selected(),
+            // What holds nothing any more is dim from end to end.
+            _ if self.ended.is_some() && role != Role::Small => self.theme.style(Role::Label),
+            role => self.theme.style(role),
+        }
     }
 
     /// Draws it into its line.
@@ -38,12 +47,13 @@ impl Row<'_> {
         if self.selected {
             buffer.set_style(area.intersection(buffer.area), Theme::selected());
         }
-        let process = self.picture.process(self.entry);
+        let process = self.picture.process(self.entry).or(self.ended.map(|ended| &ended.row));
         let group = self.picture.group(self.entry);
         let (letter, hue) = match self.entry.holder {
             Holder::Process { tag, hue, .. } => (tag.letter, hue),
             Holder::Nobody => ('?', Hue::Unseen),
             Holder::Untracked { .. } => ('+', Hue::Unseen),
+            Holder::Ended { .. } => ('×', Hue::Unseen),
             Holder::Group { .. } => (if group.is_some_and(|group| group.is_open) { '–' } else { '+' }, group.map_or(Hue::Unseen, |group| group.hue)),
         };
         let mark = mark_width(area.width);
@@ -53,10 +63,23 @@ impl Row<'_> {
         for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
             let mut pen = Pen::new(buffer, cell);
-            match group {
-                Some(group) => self.group_cell(&mut pen, column, group),
-                None => self.cell(&mut pen, column, process, hue),
+            match (group, self.ended.and_then(|ended| self.ended_cell(column, ended))) {
+                (Some(group), _) => self.group_cell(&mut pen, column, group),
+                (None, Some(text)) if column.column == Column::Trend => drop(pen.left(&text, column.width, self.style(Role::Label))),
+                (None, Some(text)) => drop(pen.right(&text, column.width, self.style(Role::Label))),
+                (None, None) => self.cell(&mut pen, column, process, hue),
             }
+        }
+    }
+
+    /// What a process that is no longer listed has of its own in a column; `None` where it has what all have.
+    fn ended_cell(&self, placed: Placed, ended: &Ended) -> Option<String> {
+        match placed.column {
+            Column::Vram => Some(if ended.lives_on { "left" } else { "ended" }.to_owned()),
+            Column::Trend => Some(how_it_went(ended, self.zone, placed.width)),
+            Column::Time => ended.ran_ms().map(span),
+            Column::Sm | Column::Cpu | Column::Rss => Some(String::new()),
+            _ => None,
         }
     }
 
@@ -173,7 +196,9 @@ impl Row<'_> {
                 if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
             }
             Holder::Untracked { count } => format!("{count} others, counted only"),
-            Holder::Process { .. } | Holder::Group { .. } => process.map_or_else(String::new, |row| name(row, width, !self.rank_apart)),
+            Holder::Process { .. } | Holder::Ended { .. } | Holder::Group { .. } => {
+                process.map_or_else(String::new, |row| name(row, width, !self.rank_apart))
+            }
         }
     }
 }
@@ -206,6 +231,13 @@ fn name(row: &ProcessRow, width: u16, with_rank: bool) -> String {
         .filter(|rank| with_rank && rank.world.is_none_or(|world| world > 1))
         .map_or_else(String::new, |rank| format!(" · rank {}", rank.rank));
     format!("{kind}{full}{rank}")
+}
+
+/// When it went, and how full the card was where that may be why; shorter where there is no room.
+fn how_it_went(ended: &Ended, zone: &TimeZone, width: u16) -> String {
+    let at = format!("× {}", hour_and_minute(ended.at, zone));
+    let full = ended.notable_fullness().map(|fullness| format!("{at} at {fullness} %"));
+    full.filter(|text| width_of(text) <= width).unwrap_or(at)
 }
 
 fn job(row: &ProcessRow) -> String {

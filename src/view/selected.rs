@@ -1,8 +1,10 @@
 //! The row under the cursor in full, and its history where there is room for it.
 
+use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::figures::{span, time_of_day};
 use super::graph::{Graph, Scale};
 use super::past::{Past, base, total_of};
 use super::pen::{Pen, cut, width_of};
@@ -10,7 +12,7 @@ use super::theme::{Role, Theme};
 use crate::app::{App, Group, Holder, TableRow};
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, ProcessFacts};
-use crate::monitor::ProcessRow;
+use crate::monitor::{Ended, ProcessRow};
 
 /// Draws two lines, and below them the history.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) {
@@ -19,6 +21,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
     if let Some(group) = picture.group(row) {
         draw_group(buffer, area, second, app, group, theme);
+    } else if let Some(ended) = picture.ended(row) {
+        draw_command(buffer, area, &ended.row, theme);
+        Pen::new(buffer, second).put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Label));
         return;
     }
     let Some(process) = picture.process(row) else {
@@ -32,6 +37,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let graph = Rect { y: area.y + 2, height: area.height - 2, ..area };
         draw_history(buffer, graph, app, row, process, past, theme);
     }
+}
+
+/// All that is known of an end. The driver's list says only that it came.
+pub(super) fn how_it_ended(ended: &Ended, zone: &TimeZone) -> String {
+    let verb = if ended.lives_on { "left this GPU" } else { "ended" };
+    let ran = ended.ran_ms().map(|ms| format!(" after {}", span(ms)));
+    let peak = ended.row.peak.map(|peak| format!(" · peak {}", peak.bytes));
+    let full = ended.notable_fullness().map(|fullness| format!(" · the card was {fullness} % full then"));
+    let parts: String = [ran, peak, full].into_iter().flatten().collect();
+    format!("{verb} at {}{parts} · why is not known", time_of_day(ended.at, zone))
 }
 
 /// PID and command, and at the right end what the process belongs to. The command gives way.
@@ -48,7 +63,7 @@ fn draw_command(buffer: &mut Buffer, area: Rect, process: &ProcessRow, theme: &T
 }
 
 /// The command line as it was typed, as far as it is known.
-fn command(facts: &ProcessFacts) -> String {
+pub(super) fn command(facts: &ProcessFacts) -> String {
     if facts.cmdline.is_empty() {
         return facts.what_full.to_string();
     }
@@ -56,7 +71,7 @@ fn command(facts: &ProcessFacts) -> String {
     words.join(" ")
 }
 
-fn context(facts: &ProcessFacts) -> String {
+pub(super) fn context(facts: &ProcessFacts) -> String {
     let rank = facts.rank.map(|rank| match rank.world {
         Some(world) => format!("rank {} of {world}", rank.rank),
         None => format!("rank {}", rank.rank),

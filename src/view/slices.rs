@@ -112,7 +112,7 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
                 others.push(Slice::new(bytes, look, labels('+', &format!("{count} more"), bytes)).of(row));
             }
             // No row of `rows_of` is a group.
-            Holder::Group { .. } => {}
+            Holder::Ended { .. } | Holder::Group { .. } => {}
         }
     }
     slices.extend(small.map(|(mut all, count)| {

@@ -27,7 +27,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let line = Rect { y, height: 1, ..area };
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
-        Row { picture, entry: row, past, rank_apart, now, selected, theme }.draw(buffer, line, &placed);
+        let (ended, zone) = (picture.ended(row), &app.setup().zone);
+        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, theme }.draw(buffer, line, &placed);
         spots.push(Spot { x: line.left()..line.right(), y: y..y + 1, target: Target::Row(at) });
     }
     if seen.len() < rows.len() && height > 1 {
@@ -122,7 +123,9 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     };
     let ownerless = if held(true) > Bytes::ZERO { format!(", {} of it no owner", held(true)) } else { String::new() };
     let indent = mark_width(area.width);
-    Pen::new(buffer, area).skip(indent).put(&format!("{counts}: {}{ownerless}", held(false)), theme.style(Role::Label));
+    let held =
+        if held(false) > Bytes::ZERO || hidden.clone().any(|row| !row.is_ended()) { format!(": {}", held(false)) } else { " that ended".to_owned() };
+    Pen::new(buffer, area).skip(indent).put(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
 }
 
 #[cfg(test)]

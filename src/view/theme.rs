@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::palette::{Name, Palette, Shade, dimmed};
 use crate::app::Hue;
 use crate::insight::Severity;
 
@@ -72,48 +73,6 @@ pub struct Slice {
     pub label: Style,
 }
 
-/// A role's colour in 24 bits, of 256, and of 16 (`None` is the terminal's own foreground).
-type Shade = ((u8, u8, u8), u8, Option<Color>);
-
-/// What a theme fills in: a colour for each role that has one.
-#[derive(Debug)]
-struct Palette {
-    mine: Shade,
-    others: [Shade; Hue::OTHERS as usize],
-    unseen: Shade,
-    driver: Shade,
-    label: Shade,
-    history: Shade,
-    edge: Shade,
-    small: Shade,
-    warn: Shade,
-    alarm: Shade,
-    live: Shade,
-    /// Text on a filled slice.
-    ink: Shade,
-}
-
-/// One strong hue, four quiet ones of one lightness, and greys.
-const DEFAULT: Palette = Palette {
-    mine: ((0x3a, 0xb8, 0xcc), 38, Some(Color::Cyan)),
-    others: [
-        ((0x6d, 0x8f, 0xc4), 67, Some(Color::LightBlue)),
-        ((0x9a, 0x84, 0xc0), 97, Some(Color::Magenta)),
-        ((0x66, 0x9f, 0x8c), 66, Some(Color::Green)),
-        ((0xae, 0x99, 0x73), 137, Some(Color::Gray)),
-    ],
-    unseen: ((0x7c, 0x80, 0x86), 244, None),
-    driver: ((0x4c, 0x50, 0x58), 239, Some(Color::DarkGray)),
-    label: ((0x84, 0x89, 0x92), 245, None),
-    history: ((0x40, 0x46, 0x51), 238, Some(Color::DarkGray)),
-    edge: ((0x74, 0x7e, 0x8c), 244, None),
-    small: ((0x5e, 0x67, 0x75), 241, Some(Color::DarkGray)),
-    warn: ((0xe0, 0xb8, 0x4a), 179, Some(Color::Yellow)),
-    alarm: ((0xf0, 0x62, 0x5d), 203, Some(Color::Red)),
-    live: ((0x6f, 0xb9, 0x7a), 71, Some(Color::Green)),
-    ink: ((0x0e, 0x14, 0x18), 233, Some(Color::Black)),
-};
-
 /// The look of everything.
 #[derive(Clone, Copy, Debug)]
 pub struct Theme {
@@ -125,7 +84,13 @@ pub struct Theme {
 impl Theme {
     /// The default theme in so many colours, in ASCII where the terminal or the locale has no more.
     pub const fn new(colors: Colors, ascii: bool) -> Self {
-        Self { colors, ascii, palette: &DEFAULT }
+        Self::named(Name::Default, colors, ascii)
+    }
+
+    /// The theme of that name. Mono has no colours, whatever the terminal has.
+    pub const fn named(name: Name, colors: Colors, ascii: bool) -> Self {
+        let colors = if matches!(name, Name::Mono) { Colors::Never } else { colors };
+        Self { colors, ascii, palette: Palette::of(name) }
     }
 
     /// Whether the frame is to be ASCII only.
@@ -205,30 +170,6 @@ impl Theme {
     }
 }
 
-impl Palette {
-    const fn shade(&self, hue: Hue) -> Shade {
-        match hue {
-            Hue::Mine => self.mine,
-            Hue::Other(n) => self.others[if n < Hue::OTHERS { n as usize } else { self.others.len() - 1 }],
-            Hue::Unseen => self.unseen,
-        }
-    }
-}
-
-/// The same hue, a step darker: for every second of several neighbours that share it.
-fn dimmed(((r, g, b), indexed, named): Shade) -> Shade {
-    let darker = |c: u8| u8::try_from(u16::from(c) * 4 / 5).unwrap_or(c);
-    // One step down the cube of xterm's colours, on each of its three axes.
-    let step = if (16..232).contains(&indexed) {
-        let n = indexed - 16;
-        let down = |level: u8| level.saturating_sub(1);
-        16 + down(n / 36) * 36 + down(n / 6 % 6) * 6 + down(n % 6)
-    } else {
-        indexed - 2
-    };
-    ((darker(r), darker(g), darker(b)), step, named)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,13 +183,103 @@ mod tests {
         assert_eq!(Colors::of_terminal(None, None, Some("dumb")), Colors::Never);
     }
 
+    const EVERY: [Colors; 4] = [Colors::Never, Colors::Sixteen, Colors::Many, Colors::True];
+
+    fn themes() -> impl Iterator<Item = Theme> {
+        Name::ALL.into_iter().flat_map(|name| EVERY.map(|colors| Theme::named(name, colors, false)))
+    }
+
+    const HUES: [Hue; 6] = [Hue::Mine, Hue::Other(0), Hue::Other(1), Hue::Other(2), Hue::Other(3), Hue::Unseen];
+
     #[test]
     fn neighbours_of_one_hue_differ_everywhere() {
-        for colors in [Colors::Never, Colors::Sixteen, Colors::Many, Colors::True] {
-            let theme = Theme::new(colors, false);
-            for hue in [Hue::Mine, Hue::Other(0), Hue::Other(1), Hue::Other(3), Hue::Unseen] {
+        for theme in themes() {
+            for hue in HUES {
                 let (a, b) = (theme.slice(hue, false, 'a'), theme.slice(hue, true, 'b'));
-                assert!((a.glyph, a.fill) != (b.glyph, b.fill), "{colors:?} {hue:?}");
+                assert!((a.glyph, a.fill) != (b.glyph, b.fill), "{theme:?} {hue:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_role_has_a_look_in_every_theme() {
+        let quiet = [Role::Label, Role::Driver, Role::History, Role::Small];
+        for theme in themes() {
+            // What recedes has a colour of its own, or is dim.
+            for role in quiet {
+                let style = theme.style(role);
+                assert!(style.fg.is_some() || style.add_modifier.contains(Modifier::DIM), "{role:?} in {theme:?}");
+            }
+            let loud = [Role::Figure, Role::Notice(Severity::Alarm)];
+            assert!(loud.iter().all(|role| theme.style(*role).add_modifier.contains(Modifier::BOLD)), "{theme:?}");
+            if theme.colors != Colors::Never {
+                for role in [Role::Notice(Severity::Warn), Role::Notice(Severity::Alarm), Role::Live, Role::Hue(Hue::Mine)] {
+                    assert!(theme.style(role).fg.is_some(), "{role:?} in {theme:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mono_is_without_colours() {
+        for colors in EVERY {
+            let theme = Theme::named(Name::Mono, colors, false);
+            assert!(HUES.iter().all(|hue| theme.style(Role::Hue(*hue)).fg.is_none() && theme.slice(*hue, false, 'a').label.bg.is_none()));
+        }
+    }
+
+    /// What a colour is in 24 bits; of the named ones nobody knows.
+    fn rgb(color: Option<Color>) -> Option<[u8; 3]> {
+        const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+        match color? {
+            Color::Rgb(r, g, b) => Some([r, g, b]),
+            Color::Indexed(n @ 16..=231) => Some([(n - 16) / 36, (n - 16) / 6 % 6, (n - 16) % 6].map(|level| LEVELS[usize::from(level)])),
+            Color::Indexed(n @ 232..) => Some([8 + (n - 232) * 10; 3]),
+            _ => None,
+        }
+    }
+
+    /// Relative luminance, <https://www.w3.org/TR/WCAG21/#dfn-relative-luminance>.
+    fn luminance(color: [u8; 3]) -> f64 {
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        let [r, g, b] = color.map(linear);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
+        let (a, b) = (luminance(a) + 0.05, luminance(b) + 0.05);
+        if a > b { a / b } else { b / a }
+    }
+
+    #[test]
+    fn contrast_is_what_the_standard_says() {
+        assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
+        // The lightest grey that passes AA on white.
+        assert!((contrast([0x76; 3], [255; 3]) - 4.54).abs() < 0.01);
+    }
+
+    /// WCAG 2.1 AA asks 4.5 of text.
+    #[test]
+    fn text_can_be_read_on_the_background_that_a_theme_is_for() {
+        const WHITE: [u8; 3] = [255; 3];
+        const DARK: [u8; 3] = [0x14, 0x17, 0x1c];
+        for (name, background) in [(Name::Default, DARK), (Name::Light, WHITE), (Name::ColourBlind, DARK)] {
+            for colors in [Colors::Many, Colors::True] {
+                let theme = Theme::named(name, colors, false);
+                let roles = [Role::Label, Role::Live, Role::Held, Role::Notice(Severity::Warn), Role::Notice(Severity::Alarm)];
+                for role in roles.into_iter().chain(HUES.map(Role::Hue)) {
+                    let color = rgb(theme.style(role).fg).expect("a colour");
+                    let contrast = contrast(color, background);
+                    assert!(contrast >= 4.5, "{role:?} in {name:?}, {colors:?}: {contrast:.2}");
+                }
+                for (hue, alternate) in HUES.into_iter().flat_map(|hue| [(hue, false), (hue, true)]) {
+                    let label = theme.slice(hue, alternate, 'a').label;
+                    let contrast = contrast(rgb(label.fg).expect("ink"), rgb(label.bg).expect("a slice"));
+                    assert!(contrast >= 3.0, "ink on {hue:?} {alternate} in {name:?}, {colors:?}: {contrast:.2}");
+                }
             }
         }
     }

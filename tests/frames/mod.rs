@@ -13,7 +13,7 @@ use vramtop::view::{Theme, view};
 
 /// A dashboard before its first record.
 pub(crate) fn dashboard(mode: Mode) -> App {
-    App::new(Setup { zone: TimeZone::fixed(Offset::constant(1)), mode, source: "libnvidia-ml.so.1".into() })
+    App::new(Setup { zone: TimeZone::fixed(Offset::constant(1)), mode, source: "libnvidia-ml.so.1".into(), read_only: false })
 }
 
 /// A dashboard at the end of a machine's story.

@@ -3,6 +3,7 @@
 //! A process is read once, at first sight; CPU, RSS and state only for those that somebody looks at or records. It refuses to name
 //! a process that the driver may not mean, to wait for a user directory, and to keep an environment.
 
+mod look;
 mod machine;
 mod own;
 mod process;
@@ -12,6 +13,7 @@ mod tests;
 mod users;
 mod visible;
 
+pub use look::look;
 pub use machine::Pool;
 
 use std::collections::HashMap;

@@ -21,7 +21,7 @@ const CMDLINE: u64 = 16 << 10;
 /// Arguments that are kept.
 const ARGUMENTS: usize = 64;
 /// Bytes of the environment that are searched.
-const ENVIRON: u64 = 256 << 10;
+pub(super) const ENVIRON: u64 = 256 << 10;
 /// Bytes of the smaller files.
 const SMALL: u64 = 8 << 10;
 
@@ -61,7 +61,7 @@ impl Seen {
     /// Reads a process; `None` where it is gone or not ours to see.
     pub(super) fn read(root: &Path, pid: u32) -> Option<Self> {
         let folder = Folder::open(&root.join(pid.to_string()))?;
-        let stat = Stat::parse(&folder.read("stat", SMALL)?)?;
+        let stat = folder.stat()?;
         // The kernel takes the process's memory lock to show its arguments and environment. One that is stuck in the kernel
         // may hold that lock for good, and whoever reads is then stuck as well.
         let partial = stat.state == 'D';
@@ -77,19 +77,24 @@ impl Seen {
 }
 
 /// An open `/proc/PID`.
-struct Folder(OwnedFd);
+pub(super) struct Folder(OwnedFd);
 
 impl Folder {
-    fn open(path: &Path) -> Option<Self> {
+    pub(super) fn open(path: &Path) -> Option<Self> {
         open(path, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty()).ok().map(Self)
     }
 
     /// The first `limit` bytes of a file; `None` where it may not be read or is gone.
-    fn read(&self, name: &str, limit: u64) -> Option<Vec<u8>> {
+    pub(super) fn read(&self, name: &str, limit: u64) -> Option<Vec<u8>> {
         let file = openat(&self.0, name, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()).ok()?;
         let mut bytes = Vec::with_capacity(4096);
         File::from(file).take(limit).read_to_end(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    /// The line of `stat`.
+    pub(super) fn stat(&self) -> Option<Stat> {
+        Stat::parse(&self.read("stat", SMALL)?)
     }
 
     /// The real user.

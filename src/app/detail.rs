@@ -1,0 +1,75 @@
+//! The close look at one process: which one it is, what was found out about it, and whether its environment is shown.
+
+use super::picture::{Picture, RowId, TableRow};
+use crate::collect::cuda_order;
+use crate::model::{Details, ProcessKey};
+
+/// Which process is looked at.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    id: RowId,
+    /// What was found out about it on demand; `None` before the answer, and in a recording.
+    pub details: Option<Box<Details>>,
+    /// Whether its environment is listed, and from which variable on.
+    pub environment: Option<usize>,
+}
+
+/// Which of its own CUDA devices a GPU is to a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnIndex {
+    /// `cuda:N`
+    Known(usize),
+    /// It can't be told, and why.
+    Unknown(&'static str),
+}
+
+impl Detail {
+    pub(super) const fn of(id: RowId) -> Self {
+        Self { id, details: None, environment: None }
+    }
+
+    /// Its row: as long as it is listed, and for a while after.
+    pub fn row<'a>(&self, picture: &'a Picture) -> Option<&'a TableRow> {
+        picture.rows().iter().find(|row| row.id.is_same(&self.id))
+    }
+
+    pub(super) fn take(&mut self, details: Box<Details>) -> bool {
+        let is_ours = self.id.key().is_some_and(|key| key == details.key);
+        if is_ours {
+            self.details = Some(details);
+        }
+        is_ours
+    }
+
+    /// So many variables down, or up.
+    pub(super) fn scroll(&mut self, by: isize) {
+        let count = self.details.as_ref().and_then(|details| details.environment.value()).map_or(0, Vec::len);
+        if let Some(first) = &mut self.environment {
+            *first = first.saturating_add_signed(by).min(count.saturating_sub(1));
+        }
+    }
+
+    /// The index that the process's own CUDA gives to its GPU, as its environment was when it started.
+    pub fn own_index(&self, picture: &Picture) -> Option<OwnIndex> {
+        let (details, row) = (self.details.as_ref()?, self.row(picture)?);
+        details.environment.value()?;
+        if picture.process(row)?.facts.container.is_some() {
+            return Some(OwnIndex::Unknown("its container numbers the GPUs anew"));
+        }
+        let gpus: Vec<_> = picture.monitor().gpus().iter().map(|gpu| &*gpu.facts).collect();
+        let pci_order = details.variable("CUDA_DEVICE_ORDER") == Some("PCI_BUS_ID");
+        Some(match cuda_order(&gpus, details.variable("CUDA_VISIBLE_DEVICES"), pci_order) {
+            Ok(order) => {
+                let place = order.iter().position(|at| *at == row.gpu);
+                place.map_or(OwnIndex::Unknown("it has chosen its GPUs after it had started"), OwnIndex::Known)
+            }
+            Err(_) => OwnIndex::Unknown("CUDA counts the fastest first, and these GPUs differ"),
+        })
+    }
+}
+
+/// Whom to ask about, where a look is allowed at all.
+pub(super) fn whom(picture: &Picture, row: &TableRow) -> Option<ProcessKey> {
+    let facts = &picture.process(row)?.facts;
+    (facts.visibility == crate::model::Visibility::Here).then_some(facts.key)
+}

@@ -1,0 +1,289 @@
+//! One process from close by: its memory over time, what it is made of, and who it is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::detail_words::{Fact, facts};
+use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
+use super::graph::{Graph, Scale};
+use super::layout::{Shape, regions};
+use super::past::{Past, total_of};
+use super::pen::{Pen, put_right, width_of, width_of_spans};
+use super::ranks::{self, Job};
+use super::selected::how_it_ended;
+use super::theme::{Role, Theme};
+use super::{footer, header};
+use crate::app::{App, Detail, TableRow};
+use crate::history::{Column, ProcessHistory};
+use crate::model::{Bytes, Reading, SafeText};
+use crate::monitor::{GpuRow, Peak, ProcessRow};
+
+/// What is said of the parts of its memory, as long as nobody inside the process tells them.
+const MADE_OF: [&str; 2] = ["not known: the driver gives one figure a process", "torch.cuda.memory_summary() inside the program tells more"];
+/// Cells of a caption.
+const CAPTION: u16 = 11;
+/// Rows of the graph without its axis: the fewest that are a picture.
+const GRAPH: u16 = 3;
+
+/// Draws the whole screen.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+    let regions = regions(area, &Shape::default());
+    if let Some(keys) = regions.keys {
+        footer::draw(buffer, keys, app, theme);
+    }
+    let Some(detail) = app.detail() else { return };
+    let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
+    let Some((row, process)) = found(app, detail) else {
+        Pen::new(buffer, regions.header).put("it has ended, more than 15 minutes ago", theme.style(Role::Text));
+        return;
+    };
+    draw_title(buffer, regions.header, app, row, process, theme);
+    let top = match regions.notice {
+        Some(line) => {
+            draw_verdict(buffer, line, app, row, process, theme);
+            line.bottom() + 1
+        }
+        None => regions.header.bottom(),
+    };
+    let inside = Rect { y: top, height: bottom.saturating_sub(top + u16::from(regions.notice.is_some())), ..regions.header };
+    match (detail.environment, &detail.details) {
+        (Some(first), details) => {
+            let environment = details.as_ref().map_or(&Reading::NOT_ASKED, |details| &details.environment);
+            draw_environment(buffer, inside, environment, first, theme);
+        }
+        (None, _) => draw_body(buffer, inside, app, detail, row, process, theme),
+    }
+}
+
+fn found<'a>(app: &'a App, detail: &Detail) -> Option<(&'a TableRow, &'a ProcessRow)> {
+    let picture = app.picture();
+    let row = detail.row(picture)?;
+    Some((row, picture.process(row).or_else(|| picture.ended(row).map(|ended| &ended.row))?))
+}
+
+fn gpu_of<'a>(app: &'a App, process: &ProcessRow) -> Option<&'a GpuRow> {
+    app.picture().monitor().gpus().get(process.gpu)
+}
+
+/// Where this is, who it is, since when, how fresh.
+fn draw_title(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, theme: &Theme) {
+    let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
+    let mut right: Vec<Span<'_>> = Vec::new();
+    let now = app.picture().monitor().now().map(|(now, _)| now);
+    if let Some((started, now)) = process.facts.started.zip(now).filter(|_| app.picture().process(row).is_some() && area.width >= 60) {
+        let since = format!("started {} · {} · ", hour_and_minute(started, &app.setup().zone), span(now.since(started)));
+        right.push(Span::styled(since, label));
+    }
+    right.extend(header::mark(app, theme));
+    let width = width_of_spans(&right);
+    let with_right = width + 20 < area.width;
+    if with_right {
+        put_right(buffer, area, &Line::from(right));
+    }
+    let rest = Rect { width: area.width - if with_right { width + 2 } else { 0 }, ..area };
+    let mut pen = Pen::new(buffer, rest);
+    let gpu = gpu_of(app, process).map_or(UNKNOWN, |gpu| &gpu.label);
+    if area.width >= 60 {
+        pen.put("vramtop", figure).put(" › ", label);
+    }
+    pen.put(&format!("GPU {gpu}"), text).put(" › ", label).put(&process.facts.key.pid.to_string(), figure).put("   ", label);
+    pen.put(process.facts.what.as_str(), text);
+    if let Some(user) = &process.facts.user {
+        pen.put(" of ", label).put(user.as_str(), text);
+    }
+}
+
+/// How its memory moves, or how it ended.
+fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, theme: &Theme) {
+    let mut pen = Pen::new(buffer, area);
+    if let Some(ended) = app.picture().ended(row) {
+        pen.put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Text));
+        return;
+    }
+    let change = Change::new(&process.bytes_per_minute(), gpu_of(app, process).map_or(Bytes::ZERO, total_of));
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    if change.known {
+        pen.put(&change.long(), if change.moves { text } else { label });
+        pen.put(&format!(" over the last {} min", ProcessRow::RATE_WINDOW_MS / 60_000), label);
+    } else {
+        pen.put("its change is not known yet: that takes a minute", label);
+    }
+}
+
+/// The parts that have room, from top to bottom. What is given up first: see [`Fact::given_up`].
+fn draw_body(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, row: &TableRow, process: &ProcessRow, theme: &Theme) {
+    let job = ranks::job_of(app.picture().monitor(), &process.facts);
+    let mut facts = facts(app, detail, row, process);
+    let gap = u16::from(area.height >= 12);
+    let width = area.width.saturating_sub(CAPTION);
+    let lines = |facts: &[Fact]| facts.iter().map(|fact| lines_of(&fact.text, width, fact.most).len()).sum::<usize>();
+    let made_of = if area.height >= 10 { 1 + u16::try_from(MADE_OF.len()).unwrap_or(0) } else { 0 };
+    let ranks = if job.is_some() && area.height >= 20 { 2 } else { 0 };
+    let fixed = 1 + gap + made_of + ranks;
+    let height = |facts: &[Fact]| fixed + u16::try_from(lines(facts)).unwrap_or(u16::MAX) + if facts.is_empty() { 0 } else { gap };
+    while height(&facts) + GRAPH + 1 > area.height && facts.len() > 1 {
+        let last = facts.iter().enumerate().max_by_key(|(_, fact)| fact.given_up).map_or(0, |(at, _)| at);
+        facts.remove(last);
+    }
+    let graph = area.height.saturating_sub(height(&facts));
+    let mut left = area;
+    draw_figures(buffer, take(&mut left, 1), app, process, row.is_ended(), theme);
+    let plot = take(&mut left, graph);
+    if plot.height > GRAPH {
+        draw_history(buffer, plot, app, process, theme);
+    }
+    take(&mut left, gap);
+    if made_of > 0 {
+        for (at, sentence) in MADE_OF.iter().enumerate() {
+            draw_fact(buffer, take(&mut left, 1), if at == 0 { "MADE OF" } else { "" }, sentence, Role::Label, theme);
+        }
+        take(&mut left, 1);
+    }
+    if let Some(job) = job.filter(|_| ranks > 0) {
+        draw_ranks(buffer, take(&mut left, 1), &job, theme);
+        take(&mut left, 1);
+    }
+    for fact in &facts {
+        for (at, text) in lines_of(&fact.text, width, fact.most).iter().enumerate() {
+            draw_fact(buffer, take(&mut left, 1), if at == 0 { fact.caption } else { "" }, text, Role::Text, theme);
+        }
+    }
+}
+
+fn draw_ranks(buffer: &mut Buffer, line: Rect, job: &Job, theme: &Theme) {
+    ranks::draw(buffer, line, job, theme);
+}
+
+fn draw_fact(buffer: &mut Buffer, line: Rect, caption: &str, text: &str, role: Role, theme: &Theme) {
+    Pen::new(buffer, line).left(caption, CAPTION, theme.style(Role::Label)).put(text, theme.style(role));
+}
+
+/// The figures of this moment, those that matter most first; what does not fit is left out.
+fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow, is_ended: bool, theme: &Theme) {
+    let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
+    let memory = gpu_of(app, process).and_then(|gpu| gpu.memory.get());
+    let bytes = process.bytes();
+    let mut pen = Pen::new(buffer, line);
+    if is_ended {
+        pen.put("it held ", label).put(&gib(bytes), text).put(" GiB at last", label);
+    } else {
+        pen.put("VRAM ", label).put(&gib(bytes), figure).put(" GiB", label);
+    }
+    let at = |peak: Peak| format!(" at {} (sampled)", hour_and_minute(peak.at, &app.setup().zone));
+    let peak = process.peak.map(|peak| ("peak ", peak.bytes.to_string(), at(peak)));
+    let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
+    let share = share.map(|percent| ("", format!("{percent} %"), " of the card".to_owned()));
+    let free = memory.as_ref().map(|memory| ("free on the card ", memory.free().to_string(), String::new()));
+    for (before, value, after) in [peak, share, free].into_iter().flatten() {
+        if width_of(before) + width_of(&value) + width_of(&after) + 3 <= pen.room() {
+            pen.skip(3).put(before, label).put(&value, text).put(&after, label);
+        }
+    }
+}
+
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, process: &ProcessRow, theme: &Theme) {
+    let past = Past::of(app.picture().monitor(), app.window());
+    let tier = past.of_process(&process.history);
+    let cells = area.width.saturating_sub(Graph::indent(area) + 1);
+    let columns = stretched(&past.columns(tier, cells).1, cells);
+    let column_ms = (past.minutes * 60_000).div_ceil(u64::from(cells.max(1)));
+    let scale = scale(&columns, gpu_of(app, process).map_or(Bytes::ZERO, total_of));
+    let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
+    let labels = (label(scale.top), label(scale.base));
+    let (now_ms, labels) = (past.now_ms, (labels.0.as_str(), labels.1.as_str()));
+    Graph { columns: &columns, column_ms, now_ms, scale, labels, mark: None, moments: &past.marks }.draw(buffer, area, theme);
+}
+
+/// The same columns over all cells, some of them one cell wider than others: a graph that ends in the middle looks like an end.
+fn stretched(columns: &[Column], cells: u16) -> Vec<Column> {
+    let cells = usize::from(cells);
+    (0..cells).filter_map(|cell| columns.get(cell * columns.len() / cells).copied()).collect()
+}
+
+/// From its own lowest to its own highest, in whole GiB with a margin; at least 2 % of the card, so that noise is no mountain.
+fn scale(columns: &[Column], card: Bytes) -> Scale {
+    let unit = u32::try_from(Bytes::GIB / ProcessHistory::bytes(1).0).unwrap_or(1);
+    let (low, high) = columns.iter().flatten().fold((u32::MAX, 0), |(low, high), column| (low.min(column.0), high.max(column.1)));
+    let low = low.min(high);
+    let least = u32::try_from(card.0 / 50 / ProcessHistory::bytes(1).0).unwrap_or(u32::MAX).max(unit);
+    let spread = (high - low).max(least);
+    let wanted = (spread / 4 / unit).max(1);
+    let power = 10_u32.pow(wanted.ilog10());
+    let step = [5, 2, 1].into_iter().map(|n| n * power).find(|step| *step <= wanted).unwrap_or(power) * unit;
+    let top = high.saturating_add(step / 2).div_ceil(step).max(1) * step;
+    let base = if low > high / 2 { low.saturating_sub(step / 2) / step * step } else { 0 };
+    Scale { base, top }
+}
+
+/// Its variables, from `first` on.
+fn draw_environment(buffer: &mut Buffer, area: Rect, environment: &Reading<Vec<(SafeText, SafeText)>>, first: usize, theme: &Theme) {
+    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let mut left = area;
+    let head = take(&mut left, 1);
+    match environment {
+        Reading::Absent(why) => {
+            Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  not known: {why}"), text);
+        }
+        Reading::Value(variables) => {
+            let count = variables.len();
+            Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  {count} variables, as it was started; secrets are masked"), label);
+            for ((name, value), y) in variables.iter().skip(first).zip(left.top()..left.bottom()) {
+                let mut pen = Pen::new(buffer, Rect { y, height: 1, ..left });
+                pen.put(name.as_str(), text).put("=", label).put(value.as_str(), label);
+            }
+        }
+    }
+}
+
+/// The first rows of what is left.
+fn take(left: &mut Rect, height: u16) -> Rect {
+    let height = height.min(left.height);
+    let taken = Rect { height, ..*left };
+    left.y += height;
+    left.height -= height;
+    taken
+}
+
+/// A text in lines of that width, broken at blanks where it can be; the last line may be too long, and is cut when it is drawn.
+fn lines_of(text: &str, width: u16, most: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let is_last = lines.len() >= usize::from(most);
+        let Some(line) = lines.last_mut() else { continue };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if is_last || width_of(line) + 1 + width_of(word) <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_broken_at_blanks_into_so_many_lines() {
+        assert_eq!(lines_of("one two three four", 9, 3), ["one two", "three", "four"]);
+        assert_eq!(lines_of("one two three four", 9, 2), ["one two", "three four"]);
+        assert_eq!(lines_of("one", 0, 2), ["one"]);
+    }
+
+    #[test]
+    fn the_scale_is_its_own() {
+        const TENTH: u32 = 16_384 / 10;
+        let of = |low: u32, high: u32| {
+            let scale = scale(&[Some((low * TENTH, high * TENTH))], Bytes::gib(140));
+            (scale.base / 16_384, scale.top / 16_384)
+        };
+        // The design's, in tenths: 91.7 to 96.4 on a card of 140.
+        assert_eq!(of(917, 964), (91, 97));
+        assert_eq!(of(5, 5), (0, 1));
+        assert_eq!(of(100, 900), (0, 100));
+    }
+}
