@@ -64,8 +64,8 @@ impl Exit {
 
     fn of_source(error: &SourceError) -> Self {
         match error {
-            SourceError::Driver(OpenError::NoPermission { .. }) => Self::NotPermitted,
-            SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable(_) => Self::NoDriver,
+            SourceError::Driver(OpenError::NoPermission { .. }) | SourceError::NoneReadable { not_permitted: true, .. } => Self::NotPermitted,
+            SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable { .. } => Self::NoDriver,
             SourceError::Selection(
                 SelectionError::Nothing { .. }
                 | SelectionError::Unknown { .. }

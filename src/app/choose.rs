@@ -79,8 +79,7 @@ impl App {
     }
 
     pub(super) fn step_chooser(&mut self, by: isize) {
-        let lines = if self.screen == Screen::Columns { Self::choosable().count() } else { super::keys::BINDINGS.len() };
-        self.chooser = self.chooser.saturating_add_signed(by).min(lines.saturating_sub(1));
+        self.chooser = self.chooser.saturating_add_signed(by).min(Self::choosable().count().saturating_sub(1));
     }
 
     /// What was chosen is kept for the next time.

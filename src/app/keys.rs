@@ -125,6 +125,8 @@ pub enum Place {
     Signal,
     /// In the detail of a process.
     Detail,
+    /// Where there may be more lines than fit.
+    Reading,
     /// In the dialog that sends a signal.
     Dialog,
     /// On every screen above the dashboard.
@@ -162,11 +164,12 @@ impl Binding {
         match self.place {
             Place::Everywhere => true,
             Place::Dashboard => dashboard,
-            Place::Rows => matches!(screen, Screen::Dashboard | Screen::Filter | Screen::Columns | Screen::Help),
+            Place::Rows => matches!(screen, Screen::Dashboard | Screen::Filter | Screen::Columns),
             Place::Live => dashboard && mode == Mode::Live,
             Place::Process => dashboard || screen == Screen::Detail,
             Place::Signal => matches!(screen, Screen::Dashboard | Screen::Detail | Screen::Signal),
             Place::Detail => screen == Screen::Detail,
+            Place::Reading => matches!(screen, Screen::Detail | Screen::Help),
             Place::Dialog => screen == Screen::Signal,
             Place::Replay => dashboard && matches!(mode, Mode::Replay { .. }),
             Place::Filter => screen == Screen::Filter,

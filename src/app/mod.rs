@@ -41,7 +41,7 @@ use crossterm::event::KeyEvent;
 use crate::insight::{Severity, Warning};
 use crate::model::{ProcessKey, Record, Signal};
 use freshness::Clock;
-use keys::Action;
+use keys::{Action, BINDINGS};
 use selection::Selection;
 
 /// Everything that a frame is drawn from.
@@ -65,9 +65,11 @@ pub struct App {
     listing: Listing,
     window: Window,
     columns: Columns,
-    /// The line of the chooser of columns that is under the cursor; or how far the help is scrolled.
+    /// The line of the chooser of columns that is under the cursor.
     chooser: usize,
     note: Option<String>,
+    /// The first line of the help that is shown.
+    help_top: usize,
 }
 
 impl App {
@@ -92,6 +94,7 @@ impl App {
             columns: Columns::default(),
             chooser: 0,
             note: None,
+            help_top: 0,
         }
     }
 
@@ -109,6 +112,11 @@ impl App {
     /// What is to be drawn: the newest picture, or the one that is held.
     pub fn picture(&self) -> &Picture {
         self.frozen.as_deref().unwrap_or(&self.live)
+    }
+
+    /// How many lines of the help are above the screen; more than there are is the end.
+    pub const fn help_top(&self) -> usize {
+        self.help_top
     }
 
     /// Which screen is up.
@@ -151,7 +159,7 @@ impl App {
         &self.columns
     }
 
-    /// The line under the cursor in the chooser of columns, or the first that the help shows where it does not fit.
+    /// The line under the cursor in the chooser of columns.
     pub const fn chooser(&self) -> usize {
         self.chooser
     }
@@ -274,6 +282,9 @@ impl App {
                     detail.environment = if detail.environment.is_some() { None } else { Some(0) };
                 }
             }
+            Action::Scroll(by) if self.screen == Screen::Help => {
+                self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
+            }
             Action::Scroll(by) => {
                 if let Some(detail) = &mut self.detail {
                     detail.scroll(by);
@@ -293,7 +304,8 @@ impl App {
                 return Effect::Signal { key: dialog.key, signal: dialog.signal };
             }
             Action::Help => {
-                (self.dialog, self.chooser) = (None, 0);
+                self.dialog = None;
+                self.help_top = 0;
                 self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
             Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
@@ -371,7 +383,7 @@ impl App {
     }
 
     fn step(&mut self, by: isize) {
-        if matches!(self.screen, Screen::Columns | Screen::Help) {
+        if self.screen == Screen::Columns {
             return self.step_chooser(by);
         }
         let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();

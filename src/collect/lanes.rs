@@ -5,6 +5,7 @@
 /// One lane's place in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaneClock {
+    start_ms: u64,
     period_ms: u64,
     next_ms: u64,
 }
@@ -12,7 +13,7 @@ pub(super) struct LaneClock {
 impl LaneClock {
     /// First due at `start_ms`.
     pub(super) const fn new(start_ms: u64, period_ms: u64) -> Self {
-        Self { period_ms, next_ms: start_ms }
+        Self { start_ms, period_ms, next_ms: start_ms }
     }
 
     pub(super) const fn next_ms(&self) -> u64 {
@@ -31,13 +32,15 @@ impl LaneClock {
         if skipped > 0 { Some(late) } else { None }
     }
 
-    /// Changes the period; the next deadline is one new period after `now_ms`, on the grid of `grid_ms`.
+    /// Changes the period to the next whole number of `grid_ms`; the next deadline is one new period after `now_ms`, on the grid
+    /// `start + n x grid_ms`. Lanes of one start share their grids.
     pub(super) const fn slow_to(&mut self, period_ms: u64, now_ms: u64, grid_ms: u64) {
+        let period_ms = period_ms.div_ceil(grid_ms) * grid_ms;
         if period_ms == self.period_ms {
             return;
         }
         self.period_ms = period_ms;
-        self.next_ms = (now_ms / grid_ms + period_ms.div_ceil(grid_ms)) * grid_ms;
+        self.next_ms = self.start_ms + now_ms.saturating_sub(self.start_ms) / grid_ms * grid_ms + period_ms;
     }
 }
 
@@ -70,6 +73,17 @@ mod tests {
         // Due at 100, ran at 270: the deadlines 150, 200 and 250 are lost.
         assert_eq!(lane.ran(270), Some(170));
         assert_eq!(lane.next_ms(), 300);
+    }
+
+    #[test]
+    fn a_slowed_lane_stays_on_the_grid_of_its_start() {
+        let mut lane = LaneClock::new(137, 250);
+        assert_eq!(lane.ran(137), None);
+        // Slower than a step of one second: each deadline is the end of a step, 137 + n x 1000.
+        lane.slow_to(1_750, 140, 1_000);
+        assert_eq!(lane.next_ms(), 2_137);
+        assert_eq!(lane.ran(2_137), None);
+        assert_eq!(lane.next_ms(), 4_137);
     }
 
     #[test]

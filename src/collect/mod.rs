@@ -56,8 +56,15 @@ pub enum SourceError {
     )]
     NoGpu,
     /// There are GPUs and not one of them could be opened.
-    #[error("no GPU could be opened: {0}\nThe driver knows them; see dmesg for NVRM and Xid lines, and whether this user may open /dev/nvidia*")]
-    NoneReadable(String),
+    #[error(
+        "no GPU could be opened: {reasons}\nThe driver knows them; see dmesg for NVRM and Xid lines, and whether this user may open /dev/nvidia*"
+    )]
+    NoneReadable {
+        /// Why, each.
+        reasons: String,
+        /// Whether a permission is all that is missing.
+        not_permitted: bool,
+    },
     /// The GPUs that were asked for are not there.
     #[error(transparent)]
     Selection(#[from] SelectionError),

@@ -22,6 +22,8 @@ pub(super) struct GpuStep {
     pub(super) shares_host_memory: bool,
     lane: Lane,
     memory: Reading<DeviceMemory>,
+    /// The memory that was read right after the list.
+    paired: Reading<DeviceMemory>,
     listed: Vec<Listed>,
     list: Reading<ListState>,
     list_at_ms: u64,
@@ -43,6 +45,7 @@ impl GpuStep {
             shares_host_memory,
             lane: Lane::default(),
             memory: Reading::NOT_YET,
+            paired: Reading::NOT_YET,
             listed: Vec::new(),
             list: Reading::NOT_YET,
             list_at_ms: 0,
@@ -80,14 +83,20 @@ impl GpuStep {
 
     /// The process lane: the lists, then the memory at once, so that the pair agrees. Where the processes claim more
     /// than is used, the pair is read once more: one may have come in between.
-    pub(super) fn read_processes(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) {
+    ///
+    /// Returns the time that the lists alone took in the driver, in nanoseconds, where they could be read.
+    pub(super) fn read_processes(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) -> Option<u64> {
         if self.is_asleep() {
-            return;
+            return None;
         }
+        let mut spent_ns = 0;
         for again in [false, true] {
+            let before = self.device.spent_ns();
             self.list = self.device.processes(&mut self.listed);
+            spent_ns += self.device.spent_ns().saturating_sub(before);
             self.list_at_ms = now_ms;
             self.read_memory(now_ms, &mut pool);
+            self.paired = self.memory.clone();
             let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
             if again || self.memory.get().is_none_or(|m| claimed <= m.used()) {
                 break;
@@ -104,6 +113,7 @@ impl GpuStep {
         } else {
             self.listed.clear();
         }
+        self.list.is_value().then_some(spent_ns)
     }
 
     /// Whether what came back says that the device has no memory of its own: the call is not supported, the total is
@@ -211,19 +221,23 @@ impl GpuStep {
         self.sm_asked.clone().and_then(|()| self.sm.get(&pid).copied().or(UtilizationPercent::new(0)).map_or(Reading::NOT_YET, Reading::Value))
     }
 
+    /// When its list was read, where that was before this step, which began at `began_ms`.
+    pub(super) fn stale_since(&self, began_ms: u64) -> Option<u64> {
+        (self.list.is_value() && self.list_at_ms < began_ms).then_some(self.list_at_ms)
+    }
+
     /// Ends the step. `began_ms` is when it began: an older list is marked.
     pub(super) fn finish(&mut self, began_ms: u64, untracked: Untracked, faults: &mut Vec<Fault>) -> GpuSample {
         self.device.take_faults(faults);
         self.ranges.clear();
         let next = self.lane.next_step();
-        let processes = match &self.list {
-            Reading::Value(_) if self.list_at_ms < began_ms => Reading::Absent(Absence::StaleSince(self.list_at_ms)),
-            list => list.clone(),
-        };
+        let processes = self.stale_since(began_ms).map_or_else(|| self.list.clone(), |since| Reading::Absent(Absence::StaleSince(since)));
+        // The sample's memory is what was read with its list; what the memory lane read since stands in the lane.
+        let memory = if processes.is_value() && self.memory.is_value() { &self.paired } else { &self.memory };
         GpuSample {
             id: self.device.facts().id.clone(),
             state: self.state.clone(),
-            memory: self.memory.clone(),
+            memory: memory.clone(),
             lane: std::mem::replace(&mut self.lane, next),
             processes,
             untracked,

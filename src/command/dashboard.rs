@@ -27,6 +27,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     if !stdout_is_terminal() {
         return no_terminal(look, config);
     }
+    let wanted = look.wanted()?;
     let (sender, inputs) = channel();
     let interest = Arc::new(Interest::default());
     let library = config.nvml_library.value.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
@@ -36,7 +37,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, config.style(), Arc::clone(&interest), None, sender.clone())?;
     read_keys(&sender)?;
-    let (wanted, options) = (look.wanted(), look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Interest));
+    let options = look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Interest);
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)

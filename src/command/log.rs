@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
+use super::once::PATIENCE;
 use super::signals::{self, Signal};
 use super::terminal::READER;
 use crate::cli::{Form, Look};
@@ -46,11 +48,22 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
 /// When nothing can be read, or not written.
 pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Result<Exit> {
     let (sender, inputs) = sync_channel(64);
-    start(&sender, options, look.wanted())?;
+    let interest = Arc::new(Interest::default());
+    start(&sender, options, look.wanted()?, Arc::clone(&interest))?;
     let mut log = Log { monitor: Monitor::new(), out, written: 0 };
-    for input in inputs {
+    let mut stall = Stall { interest, silent: Duration::ZERO, told: false };
+    loop {
+        let input = match inputs.recv_timeout(LOOK) {
+            Ok(input) => input,
+            Err(RecvTimeoutError::Timeout) => {
+                stall.look(&log.monitor)?;
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
+        };
         match input {
             Input::Feed(Feed::Record(record)) => {
+                stall.is_over();
                 log.take(&record)?;
                 if look.count.is_some_and(|count| log.written >= count) {
                     return Ok(Exit::Fine);
@@ -63,14 +76,41 @@ pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Res
             Input::Signal(Signal::Stop | Signal::Continue) => {}
         }
     }
-    Ok(Exit::Fine)
 }
 
-fn start(sender: &SyncSender<Input>, options: LiveOptions, wanted: Wanted) -> anyhow::Result<()> {
+/// How often a silent source is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A driver that does not answer: a log outlives that, and says so once.
+struct Stall {
+    interest: Arc<Interest>,
+    silent: Duration,
+    told: bool,
+}
+
+impl Stall {
+    const fn is_over(&mut self) {
+        self.silent = Duration::ZERO;
+        self.told = false;
+    }
+
+    fn look(&mut self, monitor: &Monitor) -> io::Result<()> {
+        self.silent += LOOK;
+        // Before the driver is open no call shows, and the first record is the header.
+        let start = monitor.header().is_none().then_some(("start", self.silent));
+        if let Some((call, since)) = self.interest.driver_call().or(start).filter(|(_, since)| *since >= PATIENCE && !self.told) {
+            self.told = true;
+            super::say(&format!("the driver has not answered `{call}` for {} s; still waiting", since.as_secs()))?;
+        }
+        Ok(())
+    }
+}
+
+fn start(sender: &SyncSender<Input>, options: LiveOptions, wanted: Wanted, interest: Arc<Interest>) -> anyhow::Result<()> {
     let to_main = sender.clone();
     signals::watch(false, move |signal| to_main.send(Input::Signal(signal)).is_ok())?;
     let to_main = sender.clone();
-    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), Arc::new(Interest::default())), wanted));
+    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
     spawn(READER, source, move |feed| to_main.send(Input::Feed(feed)).is_ok())?;
     Ok(())
 }

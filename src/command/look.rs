@@ -1,14 +1,16 @@
 //! What the options for looking mean, resolved once.
 
 use std::env;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Context;
+use nix::unistd::{Uid, User};
 
 use crate::cli::{Form, Look};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
 use crate::config::{self, Color, Config, Style};
+use crate::exit::UsageError;
 use crate::model::SafeText;
 use crate::output::{LineOptions, MOST_NAMED};
 use crate::view::{Colors, Theme, ThemeName};
@@ -50,8 +52,15 @@ impl Look {
     }
 
     /// The processes that are named.
-    pub(super) fn wanted(&self) -> Wanted {
-        Wanted { users: self.user.clone(), pids: self.pid.clone() }
+    ///
+    /// # Errors
+    /// When there is no such user.
+    pub(super) fn wanted(&self) -> anyhow::Result<Wanted> {
+        let mut users = Vec::new();
+        for user in &self.user {
+            users.extend(names_of(user)?);
+        }
+        Ok(Wanted { users, pids: self.pid.clone() })
     }
 
     /// How lines are printed.
@@ -59,16 +68,17 @@ impl Look {
         LineOptions { width: self.width(), ascii: style.is_ascii() }
     }
 
-    /// Where records go.
+    /// Where records go. A file keeps what it has until there is something to be written.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be opened.
     pub(super) fn writer(&self) -> anyhow::Result<Box<dyn Write>> {
         match &self.output {
             None => Ok(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
             Some(path) => {
-                let file = File::create(path).with_context(|| format!("cannot write {} (--output)", SafeText::new(&path.to_string_lossy())))?;
-                Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+                let failed = format!("cannot write {} (--output)", SafeText::new(&path.to_string_lossy()));
+                let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).with_context(|| failed.clone())?;
+                Ok(Box::new(BufWriter::with_capacity(1 << 16, OutputFile { file, failed, begun: false })))
             }
         }
     }
@@ -86,6 +96,56 @@ impl Look {
     pub(super) fn most_holders(&self) -> Option<usize> {
         let filtered = !self.user.is_empty() || !self.pid.is_empty();
         (!filtered).then(|| self.width().map_or(MOST_NAMED, |width| MOST_NAMED.min(width / 10 + 1)))
+    }
+}
+
+/// A user as processes have it: by name, and by number for as long as the name is not known.
+fn names_of(user: &str) -> anyhow::Result<Vec<String>> {
+    let found = match user.parse() {
+        Ok(uid) => User::from_uid(Uid::from_raw(uid)),
+        Err(_) => User::from_name(user),
+    };
+    match found {
+        Ok(Some(found)) => Ok(vec![found.name, found.uid.to_string()]),
+        Ok(None) if user.parse::<u32>().is_err() => {
+            let user = SafeText::new(user);
+            Err(UsageError(format!("no user {user} on this system (--user): give a name or a number, as id -u prints it")).into())
+        }
+        // A number without a name, or a directory that does not answer.
+        Ok(None) | Err(_) => Ok(vec![user.to_owned()]),
+    }
+}
+
+/// The file of `--output`: emptied when the first record comes, and named in every error.
+struct OutputFile {
+    file: File,
+    failed: String,
+    begun: bool,
+}
+
+impl OutputFile {
+    fn begin(&mut self) -> io::Result<()> {
+        // A pipe or a device has nothing to be emptied.
+        if !std::mem::replace(&mut self.begun, true) && self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        Ok(())
+    }
+
+    fn named<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.failed)))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.begin().and_then(|()| self.file.write(bytes));
+        self.named(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.begin().and_then(|()| self.file.flush());
+        self.named(flushed)
     }
 }
 
@@ -132,6 +192,16 @@ fn locale_is_utf8(get: impl Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_user_is_known_by_name_and_number() {
+        for root in ["0", "root"] {
+            assert_eq!(names_of(root).ok(), Some(vec!["root".to_owned(), "0".to_owned()]));
+        }
+        // Processes of a user without a name have the number.
+        assert_eq!(names_of("4000000001").ok(), Some(vec!["4000000001".to_owned()]));
+        assert!(names_of("no such user").is_err_and(|error| error.is::<UsageError>()));
+    }
 
     #[test]
     fn the_locale_decides_on_ascii() {

@@ -11,13 +11,13 @@ use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::model::{GpuState, Record, Sample};
+use crate::model::{Absence, Fault, Record, Sample};
 use crate::monitor::Monitor;
 use crate::output::status_lines;
 use crate::record::Writer;
 
 /// A driver that does not answer one question for this long is given up on.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Prints what is now.
 ///
@@ -28,7 +28,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     let (host, telemetry) =
         if json { (HostScope::All, TelemetryScope::Full) } else { (HostScope::Named(look.most_holders()), TelemetryScope::Glance) };
     let options = LiveOptions { telemetry, ..look.live(config, 1000, FixedFacts::Never, host) };
-    let (monitor, sample) = first_sample(options, look.wanted())?;
+    let (monitor, sample) = first_sample(options, look.wanted()?)?;
     let mut out = look.writer()?;
     if json {
         Writer::new(out).once(&sample, &monitor)?;
@@ -80,12 +80,24 @@ pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result
     }
 }
 
-/// 5 when some device could not be read while others were. What is left out is not passed over in silence.
+/// How a look ends: 5 when some device could not be read while others were, 1 when none could, 4 when all of them lacked a
+/// permission. What is left out is not passed over in silence.
 pub(super) fn ended(sample: &Sample) -> anyhow::Result<Exit> {
-    for fault in sample.faults.iter().filter(|fault| fault.gpu.is_none()) {
+    let unopened = sample.faults.iter().filter(|fault| fault.gpu.is_none());
+    for fault in unopened.clone() {
         super::say(&format!("{}, so it is left out. See dmesg for NVRM and Xid lines", fault.reason))?;
     }
-    let lost = sample.gpus.iter().any(|gpu| matches!(gpu.state, GpuState::Lost { .. }));
-    let unopened = sample.faults.iter().any(|fault| fault.gpu.is_none());
-    Ok(if lost || unopened { Exit::SomeUnreadable } else { Exit::Fine })
+    let unread: Vec<&Absence> = sample.gpus.iter().filter_map(|gpu| gpu.memory.absence()).filter(|why| is_unreadable(why)).collect();
+    let permission = unread.iter().all(|why| **why == Absence::NotPermitted) && unopened.clone().all(Fault::is_of_permission);
+    Ok(match (unread.len(), unopened.count()) {
+        (0, 0) => Exit::Fine,
+        (unread, _) if unread < sample.gpus.len() => Exit::SomeUnreadable,
+        _ if permission => Exit::NotPermitted,
+        _ => Exit::Failed,
+    })
+}
+
+/// What was not asked for is not missing, and a GPU that sleeps is left alone on purpose.
+const fn is_unreadable(why: &Absence) -> bool {
+    !matches!(why, Absence::NotAsked | Absence::StaleSince(_))
 }

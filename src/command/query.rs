@@ -72,7 +72,7 @@ fn options(look: &Look, config: &Config, named: Option<usize>, asks: Vec<Ask>) -
 }
 
 fn print_once(look: &Look, options: LiveOptions, print: impl FnOnce(&Monitor, &mut String)) -> anyhow::Result<Exit> {
-    let (monitor, sample) = once::first_sample(options, look.wanted())?;
+    let (monitor, sample) = once::first_sample(options, look.wanted()?)?;
     let mut text = String::new();
     print(&monitor, &mut text);
     let mut out = look.writer()?;

@@ -15,7 +15,7 @@ use super::stdout_is_terminal;
 use super::terminal::READER;
 use crate::app::{App, Mode, Setup};
 use crate::cli::Replay;
-use crate::collect::{Interest, ReplayOptions, ReplaySource, SystemClock, spawn};
+use crate::collect::{Interest, ReplayOptions, ReplaySource, SourceEnd, SourceError, SystemClock, spawn};
 use crate::config::Style;
 use crate::exit::{Exit, UsageError};
 use crate::model::SafeText;
@@ -34,15 +34,24 @@ const DEMO_HEAD_START_MS: u64 = 200_000;
 pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
     let name = SafeText::new(&replay.file.to_string_lossy());
     if replay.file == Path::new("-") {
-        return play(BufReader::new(io::stdin()), "standard input", None, ReplayOptions::default(), style);
+        return play(|| unpacked(BufReader::new(io::stdin())), "standard input", None, ReplayOptions::default(), style);
     }
     let reading = || format!("cannot read the recording {name}");
     let mut file = File::open(&replay.file).with_context(reading)?;
     if is_packed(&mut file).with_context(reading)? {
-        return play(BufReader::new(MultiGzDecoder::new(file)), name.as_str(), None, ReplayOptions::default(), style);
+        return play(|| Ok(BufReader::new(MultiGzDecoder::new(file))), name.as_str(), None, ReplayOptions::default(), style);
     }
     let extent = Extent::of(&mut file).with_context(reading)?;
-    play(BufReader::new(file), name.as_str(), extent, ReplayOptions::default(), style)
+    play(|| Ok(BufReader::new(file)), name.as_str(), extent, ReplayOptions::default(), style)
+}
+
+/// How gzip's files begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Input that cannot be read again, unpacked where it is packed. It waits for the first bytes.
+fn unpacked(mut input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let packed = input.fill_buf()?.starts_with(&GZIP);
+    Ok(if packed { Box::new(BufReader::new(MultiGzDecoder::new(input))) } else { Box::new(input) })
 }
 
 /// Whether a file begins as gzip's do; it is read from the start afterwards.
@@ -54,7 +63,7 @@ fn is_packed(file: &mut File) -> io::Result<bool> {
         return Ok(false);
     }
     file.seek(SeekFrom::Start(0))?;
-    Ok(magic == [0x1f, 0x8b])
+    Ok(magic == GZIP)
 }
 
 /// Plays the recording that is built in.
@@ -67,10 +76,17 @@ pub(super) fn demo(style: Style) -> anyhow::Result<Exit> {
     let mut recording = Cursor::new(text);
     let extent = Extent::of(&mut recording)?;
     let options = ReplayOptions { start_at_ms: Some(DEMO_HEAD_START_MS), ..ReplayOptions::default() };
-    play(recording, "the recording that is built in", extent, options, style)
+    play(|| Ok(recording), "the recording that is built in", extent, options, style)
 }
 
-fn play<R>(recording: R, name: &str, extent: Option<Extent>, options: ReplayOptions, style: Style) -> anyhow::Result<Exit>
+/// Plays what `open` opens on the thread that reads.
+fn play<R>(
+    open: impl FnOnce() -> io::Result<R> + Send + 'static,
+    name: &str,
+    extent: Option<Extent>,
+    options: ReplayOptions,
+    style: Style,
+) -> anyhow::Result<Exit>
 where
     R: BufRead + Send + 'static,
 {
@@ -80,11 +96,32 @@ where
     let (sender, inputs) = channel();
     let (player, control) = mpsc::channel();
     let mode = Mode::Replay { length_ms: extent.map(Extent::len_ms) };
-    let app = App::new(Setup { zone: TimeZone::system(), mode, source: SafeText::new(name), read_only: true });
+    let what = SafeText::new(name);
+    let app = App::new(Setup { zone: TimeZone::system(), mode, source: what.clone(), read_only: true });
     watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player), sender.clone())?;
     read_keys(&sender)?;
-    let source = move || Ok(ReplaySource::new(Reader::new(recording), control, SystemClock::new(), options));
+    let source = move || {
+        let recording = open().map_err(|error| SourceEnd::Failed(SourceError::Recording(format!("cannot read {what}: {error}"))))?;
+        Ok(ReplaySource::new(Reader::new(recording), control, SystemClock::new(), options))
+    };
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::expect_used, reason = "a test may fail")]
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_may_be_packed_or_not() {
+        let mut plain = String::new();
+        unpacked(DEMO).and_then(|mut input| input.read_to_string(&mut plain)).expect("packed");
+        assert!(plain.starts_with('{'));
+        let (mut again, copy) = (String::new(), plain.clone());
+        unpacked(Cursor::new(copy)).and_then(|mut input| input.read_to_string(&mut again)).expect("plain");
+        assert!(again == plain);
+    }
 }

@@ -18,12 +18,12 @@ pub struct Ledger {
     pub driver: Option<Bytes>,
     /// The host's part of a shared pool.
     pub host: Bytes,
-    /// The sum of the known processes.
-    pub processes: Bytes,
-    /// Used memory that no listed process owns; `None` when a process's own figure is absent.
+    /// The sum of the processes; `None`, as the two below, when one of their figures is absent or the list is of another moment.
+    pub processes: Option<Bytes>,
+    /// Used memory that no listed process owns.
     pub unattributed: Option<Bytes>,
     /// What the processes claim beyond used; normally zero.
-    pub overlap: Bytes,
+    pub overlap: Option<Bytes>,
     /// How many processes hold memory of which the driver does not say how much.
     pub unknown_processes: u32,
     /// How many processes are counted in.
@@ -39,25 +39,31 @@ impl Ledger {
 
     /// Adds up one list of shares and the memory that was read with it.
     pub fn new(memory: &DeviceMemory, shares: impl IntoIterator<Item = Share>) -> Self {
-        let (mut processes, mut unknown_processes, mut holders) = (Bytes::ZERO, 0, 0);
+        let (mut known, mut unknown_processes, mut holders) = (Bytes::ZERO, 0, 0);
         for share in shares {
             holders += 1;
             match share {
-                Some(bytes) => processes += bytes,
+                Some(bytes) => known += bytes,
                 None => unknown_processes += 1,
             }
         }
+        let processes = (unknown_processes == 0).then_some(known);
         Self {
             total: memory.total(),
             free: memory.free(),
             driver: memory.driver(),
             host: memory.host(),
             processes,
-            unattributed: (unknown_processes == 0).then(|| memory.used().saturating_sub(processes)),
-            overlap: processes.saturating_sub(memory.used()),
+            unattributed: processes.map(|processes| memory.used().saturating_sub(processes)),
+            overlap: processes.map(|processes| processes.saturating_sub(memory.used())),
             unknown_processes,
             holders,
         }
+    }
+
+    /// The account of a card whose processes nobody knows at this moment.
+    pub fn unexplained(memory: &DeviceMemory) -> Self {
+        Self { unknown_processes: 0, holders: 0, ..Self::new(memory, [None]) }
     }
 
     /// The unattributed part when it is more than a clean card shows.
@@ -73,8 +79,8 @@ impl Ledger {
 
     /// The right-hand side of the equation; equal to `total` whenever `unattributed` is known.
     pub fn sum(&self) -> Option<Bytes> {
-        let unattributed = self.unattributed?;
-        (self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host + self.processes + unattributed).checked_sub(self.overlap)
+        let (processes, unattributed, overlap) = (self.processes?, self.unattributed?, self.overlap?);
+        (self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host + processes + unattributed).checked_sub(overlap)
     }
 
     /// The ledger of a device whose memory was read, or why there is none.
@@ -117,13 +123,15 @@ mod tests {
     fn an_unknown_share_makes_the_rest_unknown() {
         let ledger = Ledger::new(&memory(Bytes::gib(14).0), [None, Some(Bytes::gib(2))]);
         assert_eq!((ledger.unattributed, ledger.sum()), (None, None));
-        assert_eq!((ledger.processes, ledger.unknown_processes), (Bytes::gib(2), 1));
+        assert_eq!((ledger.processes, ledger.overlap, ledger.unknown_processes), (None, None, 1));
+        let ledger = Ledger::unexplained(&memory(Bytes::gib(14).0));
+        assert_eq!((ledger.processes, ledger.unattributed, ledger.overlap, ledger.holders), (None, None, None, 0));
     }
 
     #[test]
     fn claims_beyond_used_are_overlap() {
         let ledger = Ledger::new(&memory(Bytes::gib(3).0), [Some(Bytes::gib(2)), Some(Bytes::gib(2))]);
-        assert_eq!((ledger.overlap, ledger.unattributed), (Bytes::gib(1), Some(Bytes::ZERO)));
+        assert_eq!((ledger.overlap, ledger.unattributed), (Some(Bytes::gib(1)), Some(Bytes::ZERO)));
         assert_eq!(ledger.sum(), Some(ledger.total));
     }
 

@@ -38,6 +38,16 @@ pub struct Fault {
     pub reason: SafeText,
 }
 
+impl Fault {
+    /// The driver's word where it does not permit a call.
+    pub const NOT_PERMITTED: &str = "Insufficient Permissions";
+
+    /// Whether all that is wrong is a permission.
+    pub fn is_of_permission(&self) -> bool {
+        self.reason.as_str().ends_with(Self::NOT_PERMITTED)
+    }
+}
+
 /// What looking costs; the rates are unknown until there is a span to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCost {

@@ -131,11 +131,10 @@ impl Monitor {
             let id = &gpu.id;
             let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(id));
             let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
-            let ledger = match gpu.processes {
-                Reading::Value(ListState::Fresh) => Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share())),
-                // A list that is not of this moment explains nothing: the rest is unknown.
-                _ => Ledger::of(&gpu.memory, shares.chain([None])),
-            };
+            // A list that is not of this moment explains nothing.
+            let explained = gpu.processes == Reading::Value(ListState::Fresh);
+            let ledger =
+                if explained { Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share())) } else { gpu.memory.as_ref().map(Ledger::unexplained) };
             row.apply(gpu, ledger, sample);
         }
         self.apply_processes(sample, before);
@@ -284,16 +283,17 @@ impl Monitor {
 
     /// The ledger over all cards: each term summed, an unknown term making the sum unknown. A MIG parent stands for its instances.
     pub fn total(&self) -> Option<Ledger> {
+        let both = |a: Option<Bytes>, b: Option<Bytes>| a.zip(b).map(|(a, b)| a + b);
         let mut ledgers = self.gpus.iter().filter(|row| row.facts.parent.is_none()).filter_map(|row| row.ledger.get());
         let mut sum = ledgers.next()?;
         for one in ledgers {
             sum.total += one.total;
             sum.free += one.free;
-            sum.driver = sum.driver.zip(one.driver).map(|(a, b)| a + b);
+            sum.driver = both(sum.driver, one.driver);
             sum.host += one.host;
-            sum.processes += one.processes;
-            sum.unattributed = sum.unattributed.zip(one.unattributed).map(|(a, b)| a + b);
-            sum.overlap += one.overlap;
+            sum.processes = both(sum.processes, one.processes);
+            sum.unattributed = both(sum.unattributed, one.unattributed);
+            sum.overlap = both(sum.overlap, one.overlap);
             sum.unknown_processes += one.unknown_processes;
             sum.holders += one.holders;
         }

@@ -199,10 +199,13 @@ impl ProcessRow {
         self.listed = true;
         self.facts = Arc::clone(&process.facts);
         self.kind = process.kind;
-        self.memory = process.memory.clone();
+        // Until the next list the last figure stands.
+        if !matches!(process.memory, Reading::Absent(Absence::StaleSince(_))) {
+            self.memory = process.memory.clone();
+        }
         self.sm_percent = process.sm_percent.clone();
         self.host = process.host.clone();
-        let range = process.range.or_else(|| process.memory.get().map(|bytes| (bytes, bytes)));
+        let range = process.range.or_else(|| self.memory.get().map(|bytes| (bytes, bytes)));
         if let Some((min, max)) = range {
             Peak::raise(&mut self.peak, max, sample.time);
             self.history.push(before_ms, sample.elapsed_ms, min, max);

@@ -2,6 +2,7 @@
 //!
 //! A path stands for everything below it as well: `memory` is the reason for `memory.used` unless that has its own.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -16,6 +17,9 @@ pub(super) static NOT_ASKED: Absence = Absence::NotAsked;
 pub(super) static NOT_YET: Absence = Absence::NotYet;
 /// The reason of a term that memory v1 does not tell.
 pub(super) static NOT_SUPPORTED: Absence = Absence::NotSupported;
+
+/// The reason of a sum of which a part is unknown, where no process says why.
+pub(super) static UNTOLD: Absence = Absence::Failed(Cow::Borrowed("a share is not told"));
 
 /// Paths with the reason of each that is absent, to be written.
 pub(super) struct Absences<'a, const N: usize>(pub(super) [(&'static str, Option<&'a Absence>); N]);

@@ -32,8 +32,6 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     // Nor is there a GPU to choose where there is one.
     let many = app.picture().monitor().gpus().len() > 1;
     let shown = shown.filter(|binding| many || !matches!(binding.action, Action::Focus(_)));
-    // The help is scrolled by the keys that select elsewhere, and says so itself.
-    let shown = shown.filter(|binding| screen != Screen::Help || binding.place != Place::Rows);
     // While a text is typed, letters are letters.
     let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
     let refused = app.dialog().is_some_and(|dialog| !dialog.is_open());

@@ -58,7 +58,7 @@ fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
         // What reads as 0.0 is nothing to be said; an unknown rest is.
         ("unattributed", Some(gib(total.unattributed)).filter(|figure| figure != "0.0")),
         ("host", known(total.host)),
-        ("counted twice", known(total.overlap)),
+        ("counted twice", total.overlap.and_then(known)),
         ("driver", Some(gib(total.driver))),
         ("free", Some(total.free.to_string())),
     ];

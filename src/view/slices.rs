@@ -2,7 +2,6 @@
 
 use crate::app::{Holder, Hue, Picture, RowId, TableRow};
 use crate::model::{Bytes, DeviceMemory, Ledger, Reading};
-use crate::monitor::GpuRow;
 
 use super::figures::share;
 
@@ -52,13 +51,13 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
     let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
     // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
     let mut slices = if row.list.is_value() { holders(picture, gpu) } else { Vec::new() };
+    let told: Bytes = slices.iter().map(|slice| slice.bytes).sum();
     alternate(&mut slices);
-    let ledger = &row.ledger;
     if memory.host() > Bytes::ZERO {
         let labels = vec![format!("host {}", memory.host()), "host".to_owned()];
         slices.push(Slice::new(memory.host(), Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
     }
-    if let Some(bytes) = untold(row, ledger, memory) {
+    if let Some(bytes) = untold(&row.ledger, memory, told) {
         let what = if row.list.is_value() { "shares not told" } else { "holders unknown" };
         slices.push(Slice::new(bytes, Look::Ownerless, labels('?', what, bytes)));
     }
@@ -77,10 +76,8 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
 }
 
 /// Used memory of which nobody can say whose it is, because a list or a process's figure is absent.
-fn untold(row: &GpuRow, ledger: &Reading<Ledger>, memory: &DeviceMemory) -> Option<Bytes> {
-    let ledger = ledger.value()?;
-    let told = if row.list.is_value() { ledger.processes } else { Bytes::ZERO };
-    ledger.unattributed.is_none().then(|| memory.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
+fn untold(ledger: &Reading<Ledger>, memory: &DeviceMemory, told: Bytes) -> Option<Bytes> {
+    ledger.value()?.unattributed.is_none().then(|| memory.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
 }
 
 /// The rows of the table that hold something, those with a shared letter together.

@@ -78,6 +78,19 @@ fn json_has_the_figures_of_the_scenario() {
 }
 
 #[test]
+fn a_sum_with_an_unknown_share_is_unknown_and_says_why() {
+    let machine = Machine::of("[[gpu]]\nunattributed = \"3GiB\"\nprocess = [{ pid = 5000001, memory = \"unavailable\" }]\n");
+    let text = printed(&mut machine.vramtop(&["--once", "--format", "json"]));
+    let [sample] = objects(&text).try_into().expect("one object");
+    let gpu = &sample["gpus"][0];
+    for term in ["processes", "unattributed", "overlap"] {
+        assert_eq!(gpu["memory"][term], Value::Null, "{term}");
+        assert_eq!(gpu["absent"][format!("memory.{term}")], sample["processes"][0]["absent"]["memory"], "{term}");
+    }
+    assert_eq!(gpu["memory"]["used"], json!(3 * GIB));
+}
+
+#[test]
 fn a_gpu_is_chosen_by_index_uuid_or_pci_id() {
     let machine = two();
     // Alone, the columns are as wide as this line needs: the others' widths are its own here.

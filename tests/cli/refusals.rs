@@ -1,5 +1,6 @@
 //! What cannot be done: each with its exit code, and with a text that says what happened and what to do. stdout stays empty.
 
+use std::io::{BufRead, BufReader};
 use std::time::{Duration, Instant};
 
 use crate::{Machine, Said, alone, said};
@@ -25,6 +26,12 @@ fn without_driver_permission_or_gpu_two_lines_say_so() {
         (init("NoPermission"), 4, "may not use the NVIDIA driver", "/dev/nvidia"),
         ("[driver]\ncount_steps = [[0, 0]]\n[[gpu]]\n".to_owned(), 3, "no GPU", "--gpus all"),
         ("[[gpu]]\nrepeat = 2\n[[fault]]\ncall = \"*\"\ngpu = [0, 1]\nerror = \"GpuLost\"\n".to_owned(), 3, "GPU is lost", "dmesg"),
+        (
+            "[[gpu]]\nrepeat = 2\n[[fault]]\ncall = \"*\"\ngpu = [0, 1]\nerror = \"NoPermission\"\n".to_owned(),
+            4,
+            "Insufficient Permissions",
+            "/dev/nvidia*",
+        ),
     ] {
         let machine = Machine::of(&toml);
         for args in [["--once"].as_slice(), &["-l", "0.05"], &["-l", "0.05", "--format", "json"], &[]] {
@@ -53,6 +60,43 @@ fn some_gpus_lost_is_5_and_the_others_are_printed() {
     assert_eq!(said.code, Some(5));
     assert!(said.out.starts_with("0 NVIDIA H200  0.0/140.4 GiB"), "{}", said.out);
     assert!(said.err.starts_with("vramtop: ") && said.err.contains("GPU 1"), "{}", said.err);
+}
+
+#[test]
+fn memory_that_cannot_be_read_is_5_of_some_and_1_or_4_of_all() {
+    for (gpus, error, code) in [("1", "Unknown", 5), ("[0, 1]", "Unknown", 1), ("1", "NoPermission", 5), ("[0, 1]", "NoPermission", 4)] {
+        let machine = Machine::of(&format!("[[gpu]]\nrepeat = 2\n[[fault]]\ncall = \"memory\"\ngpu = {gpus}\nerror = \"{error}\"\n"));
+        for form in ["text", "json"] {
+            let said = said(&mut machine.vramtop(&["--once", "--format", form]));
+            assert_eq!(said.code, Some(code), "{gpus} {error}: {}{}", said.out, said.err);
+            assert!(!said.out.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_user_that_is_nobody_is_2_and_named() {
+    let said = said(&mut Machine::named("two-h200-jobs").vramtop(&["--once", "-u", "root,no-such-user"]));
+    assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
+    assert!(said.err.contains("no user no-such-user") && !said.err.contains("root"), "{}", said.err);
+}
+
+/// What a file had is kept until there is something better.
+#[test]
+fn a_file_is_emptied_only_by_a_record() {
+    let machine = Machine::named("two-h200-jobs");
+    let file = machine.path("log");
+    std::fs::write(&file, "of yesterday\n".repeat(1000)).expect("file");
+    let broken = Machine::named("init-no-driver");
+    for args in [["--once", "-o"].as_slice(), &["-l", "0.05", "-o"]] {
+        assert_eq!(said(broken.vramtop(args).arg(&file)).code, Some(3));
+        assert!(crate::read(&file).starts_with("of yesterday"));
+    }
+    assert_eq!(said(machine.vramtop(&["-l", "0.05", "-n", "1", "-o"]).arg(&file)).code, Some(0));
+    assert_eq!(crate::read(&file).lines().count(), 2);
+    let full = said(&mut machine.vramtop(&["-l", "0.05", "-n", "1", "-o", "/dev/full"]));
+    assert_eq!(full.code, Some(1));
+    assert!(full.err.starts_with("vramtop: cannot write /dev/full (--output): "), "{}", full.err);
 }
 
 #[test]
@@ -123,10 +167,18 @@ fn a_driver_that_hangs_is_given_up_on() {
     // Both at once, so that the patience is spent once.
     let pipe = std::process::Stdio::piped;
     let children = machines.each_ref().map(|machine| machine.vramtop(&["--once"]).stdout(pipe()).stderr(pipe()).spawn().expect("it starts"));
+    let mut log = machines[0].vramtop(&["-l", "1"]).stdout(pipe()).stderr(pipe()).spawn().expect("it starts");
     for child in children {
         let said = Said::from(child.wait_with_output().expect("own child"));
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{}", said.err);
         assert!(said.err.starts_with("vramtop: the NVIDIA driver has not answered") && said.err.contains("dmesg"), "{}", said.err);
     }
+    // A log says so, and waits.
+    let mut told = String::new();
+    BufReader::new(log.stderr.take().expect("a pipe")).read_line(&mut told).expect("UTF-8");
+    assert!(told.starts_with("vramtop: the driver has not answered `memory` for 1") && told.ends_with(" s; still waiting\n"), "{told}");
+    assert!(log.try_wait().expect("own child").is_none());
+    log.kill().expect("it runs");
+    log.wait().expect("own child");
     assert!(began.elapsed() < Duration::from_secs(30));
 }

@@ -6,7 +6,7 @@ use crate::common::scenario;
 use crate::session::{Session, count, vramtop};
 use crate::{over, over_toml};
 
-const HELP: &str = "KEYS";
+const HELP: &str = "READING THE SCREEN";
 
 /// The line under the cursor.
 fn selected(contents: &str) -> &str {

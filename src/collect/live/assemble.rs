@@ -9,7 +9,7 @@ use super::{FixedFacts, HostScope, LiveSource, Open};
 use crate::collect::Clock;
 use crate::collect::host::Host;
 use crate::collect::step::GpuStep;
-use crate::model::{Bytes, OwnCost, ProcessFacts, ProcessSample, Record, Sample, Untracked};
+use crate::model::{Absence, Bytes, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample, Untracked};
 
 /// The most processes that are tracked; the smaller ones beyond are counted and summed.
 const MOST_TRACKED: usize = 2048;
@@ -36,8 +36,8 @@ impl<C: Clock> LiveSource<C> {
         self.meet(&tracked, &open.gpus);
         // Devices that could not be opened stay a fault for as long as the driver is open.
         let mut faults = open.unopened.clone();
-        let processes = tracked.iter().map(|place| self.process_sample(open, *place)).collect();
         let began = std::mem::replace(&mut open.began_ms, now + 1);
+        let processes = tracked.iter().map(|place| self.process_sample(open, *place, began)).collect();
         let gpus = open.gpus.iter_mut().zip(untracked).map(|(gpu, rest)| gpu.finish(began, rest, &mut faults)).collect();
         let own = self.own.measure(&mut self.host, open.driver.spent_ns(), now);
         Sample { time: self.clock.wall(), elapsed_ms: now, gpus, processes, faults, own }
@@ -77,7 +77,7 @@ impl<C: Clock> LiveSource<C> {
         }
     }
 
-    fn process_sample(&self, open: &Open, place: Place) -> ProcessSample {
+    fn process_sample(&self, open: &Open, place: Place, began_ms: u64) -> ProcessSample {
         let step = &open.gpus[place.gpu];
         let listed = &step.listed()[place.at];
         let facts = self.host.facts(listed.pid).map_or_else(|| Arc::new(ProcessFacts::unseen(listed.pid)), Arc::clone);
@@ -85,7 +85,8 @@ impl<C: Clock> LiveSource<C> {
             gpu: place.gpu,
             facts,
             kind: listed.kind,
-            memory: listed.memory.clone(),
+            // The figure of an older list is none of this step.
+            memory: step.stale_since(began_ms).map_or_else(|| listed.memory.clone(), |since| Reading::Absent(Absence::StaleSince(since))),
             range: step.range(listed.pid),
             sm_percent: step.sm_percent(listed.pid),
             host: self.host.reading(listed.pid),

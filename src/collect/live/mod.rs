@@ -267,18 +267,21 @@ impl<C: Clock> LiveSource<C> {
     }
 
     fn read_lists(&mut self, open: &mut Open, now: u64) {
-        let before = open.driver.spent_ns();
+        let mut spent_ns = None;
         for gpu in &mut open.gpus {
-            gpu.read_processes(now, || pool(&mut self.host));
+            // A list that failed says nothing of what lists cost.
+            if let Some(ns) = gpu.read_processes(now, || pool(&mut self.host)) {
+                *spent_ns.get_or_insert(0) += ns;
+            }
         }
         if open.processes.is_due(now) {
             open.processes.ran(now);
         }
-        let cost_us = (open.driver.spent_ns() - before) / 1000;
+        let Some(spent_ns) = spent_ns else { return };
         open.list_costs_us.rotate_right(1);
-        open.list_costs_us[0] = cost_us;
-        // The cheapest of the last: a round that was interrupted is no dear driver.
-        let cost_us = open.list_costs_us.iter().copied().min().unwrap_or(cost_us);
+        open.list_costs_us[0] = spent_ns / 1000;
+        // The cheapest of the last three: a round or two that stalled are no dear driver.
+        let cost_us = open.list_costs_us.into_iter().min().unwrap_or_default();
         let least = self.list_period_ms();
         let period = affordable_period_ms(least, cost_us);
         // Slower than the step: on the step's own grid, so that each list still ends a step.
@@ -375,7 +378,7 @@ fn none_opened(faults: &[Fault]) -> SourceError {
         return SourceError::NoGpu;
     }
     let reasons: Vec<String> = faults.iter().map(|fault| format!("{} ({})", fault.call, fault.reason)).collect();
-    SourceError::NoneReadable(reasons.join(", "))
+    SourceError::NoneReadable { reasons: reasons.join(", "), not_permitted: faults.iter().all(Fault::is_of_permission) }
 }
 
 /// Whether the driver itself is gone, and not one device alone.

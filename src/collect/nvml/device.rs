@@ -247,6 +247,11 @@ impl Device {
         self.process_limit.or(self.total).unwrap_or(MOST_BYTES)
     }
 
+    /// The time that calls to the driver have taken so far, in nanoseconds.
+    pub fn spent_ns(&self) -> u64 {
+        self.line.driver().spent_ns()
+    }
+
     /// Moves the failures since the last time to `into`: at most one a call name. What is not supported or not permitted is none.
     pub fn take_faults(&mut self, into: &mut Vec<Fault>) {
         self.line.take_faults(&self.facts.id, into);

@@ -9,7 +9,7 @@ use nvml_wrapper_sys::bindings::{
 };
 
 use super::line::Condition;
-use crate::model::Absence;
+use crate::model::{Absence, Fault};
 
 /// The driver gave a figure that no such device can have.
 pub(super) const OUT_OF_RANGE: &str = "out of range";
@@ -24,7 +24,7 @@ pub(super) fn word(error: &NvmlError) -> Cow<'static, str> {
         NvmlError::Uninitialized => "Uninitialized",
         NvmlError::InvalidArg => "Invalid Argument",
         NvmlError::NotSupported => "Not Supported",
-        NvmlError::NoPermission => "Insufficient Permissions",
+        NvmlError::NoPermission => Fault::NOT_PERMITTED,
         NvmlError::NotFound => "Not Found",
         NvmlError::InsufficientSize(_) => "Insufficient Size",
         NvmlError::InsufficientPower => "Insufficient External Power",

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::super::absent::{Absences, NOT_ASKED, NOT_SUPPORTED, NOT_YET};
+use super::super::absent::{Absences, NOT_ASKED, NOT_SUPPORTED, NOT_YET, UNTOLD};
 use super::super::time::Time;
 use super::{Each, Form, TrendFields, text};
 use crate::model::{
-    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, LanePoint, Ledger, ListState, MemorySource, PcieRate, Reading, Throttle, Untracked,
+    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, LanePoint, ListState, MemorySource, PcieRate, Reading, Throttle, Untracked,
     UtilizationPercent,
 };
 use crate::monitor::{GpuRow, Monitor};
@@ -199,15 +199,16 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     let driver_inside = gpu.memory.value().is_some_and(|memory| memory.driver().is_none());
     let known = memory.is_none();
     let list = gpu.processes.absence().filter(|_| known);
-    let unshared = row.and_then(ledger).is_some_and(|ledger| ledger.unattributed.is_none());
-    let unattributed = list.or_else(|| monitor.processes_of(at).filter(|_| unshared).find_map(|row| row.memory.absence()));
+    let untold = row.and_then(|row| row.ledger.get()).is_some_and(|ledger| ledger.processes.is_none());
+    let share = || monitor.processes_of(at).find_map(|row| row.memory.absence()).unwrap_or(&UNTOLD);
+    let untold = list.or_else(|| untold.then(share));
     let no_rate = row.is_none_or(|row| !row.bytes_per_minute().is_value());
     Absences([
         ("memory", memory),
         ("memory.driver", driver_inside.then_some(&NOT_SUPPORTED)),
-        ("memory.processes", list),
-        ("memory.unattributed", unattributed),
-        ("memory.overlap", list),
+        ("memory.processes", untold),
+        ("memory.unattributed", untold),
+        ("memory.overlap", untold),
         ("memory.used_min", (known && gpu.lane.min().is_none()).then_some(&NOT_YET)),
         ("memory.used_max", (known && gpu.lane.max().is_none()).then_some(&NOT_YET)),
         ("memory.peak", row.is_none_or(|row| row.peak.is_none()).then_some(&NOT_YET)),
@@ -240,11 +241,6 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     ])
 }
 
-/// The account, where it was made of a list that could be read.
-fn ledger(row: &GpuRow) -> Option<Ledger> {
-    row.ledger.get().filter(|_| row.list.is_value())
-}
-
 #[derive(Serialize)]
 struct MemoryFields<'a> {
     total: Option<Bytes>,
@@ -268,7 +264,7 @@ struct MemoryFields<'a> {
 impl<'a> MemoryFields<'a> {
     fn new(gpu: &'a GpuSample, row: Option<&GpuRow>) -> Self {
         let memory = gpu.memory.value();
-        let ledger = row.and_then(ledger);
+        let ledger = row.and_then(|row| row.ledger.get());
         let peak = row.and_then(|row| row.peak);
         Self {
             total: memory.map(DeviceMemory::total),
@@ -276,9 +272,9 @@ impl<'a> MemoryFields<'a> {
             free: memory.map(DeviceMemory::free),
             driver: memory.and_then(DeviceMemory::driver),
             host: memory.map(DeviceMemory::host),
-            processes: ledger.map(|ledger| ledger.processes),
+            processes: ledger.and_then(|ledger| ledger.processes),
             unattributed: ledger.and_then(|ledger| ledger.unattributed),
-            overlap: ledger.map(|ledger| ledger.overlap),
+            overlap: ledger.and_then(|ledger| ledger.overlap),
             used_min: gpu.lane.min(),
             used_max: gpu.lane.max(),
             lane: LanePoints(gpu.lane.points()),
