@@ -5,6 +5,8 @@
 
 #[path = "frames/mod.rs"]
 mod stage;
+#[path = "frames/table.rs"]
+mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;

@@ -12,6 +12,8 @@ mod jobs;
 mod leaving;
 #[path = "pty/looks.rs"]
 mod looks;
+#[path = "pty/mouse.rs"]
+mod mouse;
 #[path = "pty/replaying.rs"]
 mod replaying;
 #[path = "pty/session.rs"]

@@ -54,7 +54,7 @@ impl App {
                 }
             }
             Action::Columns if self.screen == Screen::Columns => return self.leave_columns(),
-            Action::Columns => self.screen = Screen::Columns,
+            Action::Columns => (self.screen, self.chooser) = (Screen::Columns, 0),
             _ => return Effect::None,
         }
         self.relist();

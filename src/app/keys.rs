@@ -151,7 +151,7 @@ pub struct Binding {
     pub action: Action,
     /// Where they work.
     pub place: Place,
-    /// What they do.
+    /// What they do; nothing where the line of a neighbour says it.
     pub help: &'static str,
     /// Keys and word in the key line, where they stand there. A neighbour's key may be written with it.
     pub line: Option<(&'static str, &'static str)>,
@@ -181,7 +181,9 @@ impl Binding {
     /// Whether the help lists them: what works nowhere in this mode is left out.
     pub fn is_listed(&self, mode: Mode) -> bool {
         let live = mode == Mode::Live;
-        !self.help.is_empty() && !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
+        // What is typed into a line or a list is said beside it.
+        let elsewhere = self.help.is_empty() || matches!(self.place, Place::Filter | Place::Columns);
+        !elsewhere && !matches!((self.place, live), (Place::Replay, true) | (Place::Live, false))
     }
 
     /// Whether they work in a session that was set up so.

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::model::{
     Absence, Bytes, Details, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, Moment, OwnCost, ProcessFacts,
-    ProcessSample, Reading, Refusal, RunState, Sample, Telemetry, Untracked, Visibility,
+    ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
@@ -241,7 +241,7 @@ fn interest_is_told_once_for_each_change() {
 fn help_comes_and_goes() {
     let mut app = with(&[(1, 30)]);
     press(&mut app, KeyCode::Char('?'));
-    assert_eq!((app.screen(), press(&mut app, KeyCode::Down)), (Screen::Help, Effect::None));
+    assert_eq!((app.screen(), press(&mut app, KeyCode::Down), app.selected()), (Screen::Help, Effect::Redraw, Some(0)));
     press(&mut app, KeyCode::Esc);
     assert_eq!((app.screen(), press(&mut app, KeyCode::Esc)), (Screen::Dashboard, Effect::None));
     assert_eq!(press(&mut app, KeyCode::Char('q')), Effect::Quit);
@@ -373,3 +373,5 @@ fn an_answer_about_another_process_is_not_shown() {
     take(&mut replay, sample_here(1, &[(1, 30)]));
     assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }
+
+mod table;

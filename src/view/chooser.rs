@@ -26,7 +26,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let mut pen = Pen::new(buffer, line);
         pen.glyph(if selected { '▸' } else { ' ' }, style(text)).skip(1);
         pen.left(&column.name().to_uppercase(), 9, style(if is_shown { theme.style(Role::Figure) } else { label }));
-        pen.left(wish.word(), 20, style(if wish == Wish::Room { label } else { text }));
+        pen.left(wish.word(), 22, style(if wish == Wish::Room { label } else { text }));
         pen.put(column.meaning(), style(label));
     }
 }

@@ -138,7 +138,7 @@ impl Graph<'_> {
                     cell.set_char('│').set_style(theme.style(Role::Label));
                 }
             }
-            if let Some(cell) = buffer.cell_mut((x, foot)) {
+            if let Some(cell) = buffer.cell_mut((x, foot)).filter(|cell| cell.symbol() == " ") {
                 cell.set_char('▴').set_style(style);
             }
         }

@@ -317,5 +317,7 @@ pub(crate) fn program(program: impl AsRef<OsStr>, scenario: &Path) -> CommandBui
         command.env(name, value);
     }
     command.env("FAKE_NVML_SCENARIO", scenario);
+    // Columns that somebody chose on this machine are none of a test's, and nothing is kept there.
+    command.env("XDG_STATE_HOME", "/dev/null/state");
     command
 }
