@@ -76,7 +76,7 @@ fn before_the_first_answer() {
     assert_frame!("connecting_80x24", app, MONO, 80 x 24);
     update(&mut app, Msg::Waiting(Waiting { call: "nvmlInit_v2", for_ms: 4200 }));
     assert_frame!("connecting_slowly", app, MONO, 80 x 24);
-    update(&mut app, Msg::Ended("no NVIDIA driver is loaded".to_owned()));
+    update(&mut app, Msg::Ended { reason: "no NVIDIA driver is loaded".to_owned(), failed: true });
     assert_frame!("never_connected", app, MONO, 80 x 24);
 }
 
@@ -126,7 +126,7 @@ fn a_replay_says_where_it_is() {
     press(&mut app, KeyCode::Char('+'));
     press(&mut app, KeyCode::Char(' '));
     assert_frame!("replay_120x24", app, MONO, 120 x 24);
-    update(&mut app, Msg::Ended("end of the recording".to_owned()));
+    update(&mut app, Msg::Ended { reason: "end of the recording".to_owned(), failed: false });
     let header = draw(&mut app, &MONO, 120, 24).backend().to_string();
     assert!(header.lines().next().is_some_and(|line| line.contains("● ended 11:56:37")), "{header}");
 }

@@ -65,7 +65,12 @@ pub enum Msg {
     /// The source is inside a driver call.
     Waiting(Waiting),
     /// The source has ended, and why.
-    Ended(String),
+    Ended {
+        /// What happened, in words.
+        reason: String,
+        /// Whether it could not go on; a recording that was played to its end is none of that.
+        failed: bool,
+    },
     /// A process was taken hold of, or was not.
     Opened {
         /// Who it is.

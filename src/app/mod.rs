@@ -68,6 +68,8 @@ pub struct App {
     /// The line of the chooser of columns that is under the cursor.
     chooser: usize,
     note: Option<String>,
+    /// Whether the source ended because it could not go on.
+    failed: bool,
     /// The first line of the help that is shown.
     help_top: usize,
 }
@@ -94,6 +96,7 @@ impl App {
             columns: Columns::default(),
             chooser: 0,
             note: None,
+            failed: false,
             help_top: 0,
         }
     }
@@ -193,7 +196,7 @@ impl App {
     pub fn notice(&self) -> Option<Notice> {
         let warnings = self.picture().monitor().warnings();
         // A live source that ends is a failure and comes first; the end of a recording is none.
-        let ended = self.clock.ended().filter(|_| self.setup.mode == Mode::Live);
+        let ended = self.clock.ended().filter(|_| self.failed);
         let of = warnings.len() + usize::from(ended.is_some());
         let place = self.notice.min(of.saturating_sub(1));
         let (severity, text, names) = match ended {
@@ -460,7 +463,8 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
             // During a picture that is fresh a call in progress is nothing to be shown.
             redraw_if(new && !matches!(before, Freshness::Live))
         }
-        Msg::Ended(reason) => {
+        Msg::Ended { reason, failed } => {
+            app.failed = failed;
             app.clock.end(reason);
             Effect::Redraw
         }

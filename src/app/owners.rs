@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Bytes, SafeText};
-use crate::monitor::ProcessRow;
+use crate::model::{Bytes, GpuState, SafeText};
+use crate::monitor::{GpuRow, ProcessRow};
 
 /// Which colour stands for an owner, or for a process where there is only one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +37,21 @@ pub struct Owner {
     pub user: Option<SafeText>,
     /// What they hold over all cards, as far as the driver says.
     pub bytes: Bytes,
+    /// Whether some of their processes are not counted, because nothing is known of them now.
+    pub is_partial: bool,
     /// Their hue.
     pub hue: Hue,
+}
+
+impl Owner {
+    /// What they hold, as it is written: `≥` where a part of it is unknown, `—` where all of it is.
+    pub fn figure(&self) -> String {
+        match (self.bytes, self.is_partial) {
+            (bytes, false) => bytes.to_string(),
+            (Bytes::ZERO, true) => "—".to_owned(),
+            (bytes, true) => format!("≥{bytes}"),
+        }
+    }
 }
 
 /// All users, by what they hold.
@@ -58,17 +71,22 @@ impl Owners {
     }
 
     /// Adds up anew. Whoever comes gets the first free hue, larger holders first.
-    pub(super) fn update(&mut self, processes: &[ProcessRow]) {
-        let mut held: BTreeMap<Option<&SafeText>, (Bytes, bool)> = BTreeMap::new();
+    pub(super) fn update(&mut self, processes: &[ProcessRow], gpus: &[GpuRow]) {
+        let mut held: BTreeMap<Option<&SafeText>, (Bytes, bool, bool)> = BTreeMap::new();
         for row in processes {
             let entry = held.entry(row.facts.user.as_ref()).or_default();
-            entry.0 += row.bytes().unwrap_or(Bytes::ZERO);
+            // What a lost card's processes held is not known to be held.
+            let answers = gpus.get(row.gpu).is_some_and(|gpu| gpu.state == GpuState::Present);
+            match row.bytes().filter(|_| answers) {
+                Some(bytes) => entry.0 += bytes,
+                None => entry.2 = true,
+            }
             entry.1 |= row.facts.mine;
         }
         let mut order: Vec<_> = held.into_iter().collect();
-        order.sort_by(|(a, (x, _)), (b, (y, _))| y.cmp(x).then_with(|| a.cmp(b)));
+        order.sort_by(|(a, (x, ..)), (b, (y, ..))| y.cmp(x).then_with(|| a.cmp(b)));
         self.hues.retain(|known, _| order.iter().any(|(user, _)| *user == Some(known)));
-        for (user, (_, mine)) in &order {
+        for (user, (_, mine, _)) in &order {
             let Some(user) = user else { continue };
             if *mine {
                 self.hues.insert((*user).clone(), Hue::Mine);
@@ -77,6 +95,7 @@ impl Owners {
                 self.hues.insert((*user).clone(), free.unwrap_or(Hue::Other(Hue::OTHERS - 1)));
             }
         }
-        self.list = order.into_iter().map(|(user, (bytes, _))| Owner { user: user.cloned(), bytes, hue: self.hue(user) }).collect();
+        self.list =
+            order.into_iter().map(|(user, (bytes, _, is_partial))| Owner { user: user.cloned(), bytes, is_partial, hue: self.hue(user) }).collect();
     }
 }

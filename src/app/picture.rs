@@ -152,7 +152,8 @@ pub struct Picture {
 impl Picture {
     pub(super) fn apply(&mut self, record: &Record) {
         self.monitor.apply(record);
-        if !matches!(record, Record::Event(_)) {
+        // Facts about processes and events change no row before the next sample, and a hundred may come at once.
+        if matches!(record, Record::Header(_) | Record::Sample(_)) {
             self.arrange();
         }
     }
@@ -260,7 +261,7 @@ impl Picture {
 
     fn arrange(&mut self) {
         let processes = self.monitor.processes();
-        self.owners.update(processes);
+        self.owners.update(processes, self.monitor.gpus());
         let mut order: Vec<usize> = (0..processes.len()).collect();
         order.sort_by_key(|at| {
             let row = &processes[*at];

@@ -195,7 +195,7 @@ fn a_replay_is_paused_and_hurried_by_its_player() {
     assert_eq!(press(&mut app, KeyCode::Char('+')), Effect::Playback(Playback::Speed(2.0)));
     let position = Position { at_ms: 2000, of_ms: Some(9000), speed: 2.0, paused: true };
     assert_eq!(app.freshness(), Freshness::Replay(position));
-    update(&mut app, Msg::Ended("the end".to_owned()));
+    update(&mut app, Msg::Ended { reason: "the end".to_owned(), failed: false });
     assert_eq!((app.freshness(), app.notice()), (Freshness::Ended, None));
     assert_eq!(press(&mut app, KeyCode::Char(' ')), Effect::None);
 }
@@ -217,7 +217,7 @@ fn silence_is_noticed_and_a_sample_ends_it() {
 fn a_live_source_that_ends_is_an_alarm() {
     let mut app = with(&[(1, 99)]);
     assert_eq!(app.notice().map(|notice| (notice.number, notice.of)), Some((1, 1)));
-    update(&mut app, Msg::Ended("the driver was unloaded".to_owned()));
+    update(&mut app, Msg::Ended { reason: "the driver was unloaded".to_owned(), failed: true });
     let notice = app.notice().expect("an alarm");
     assert_eq!((notice.severity, notice.text.as_str(), notice.of), (Severity::Alarm, "reading has ended: the driver was unloaded", 2));
     press(&mut app, KeyCode::Char('n'));

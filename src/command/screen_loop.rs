@@ -130,13 +130,13 @@ impl ScreenLoop {
     fn take(&mut self, input: Input) -> anyhow::Result<Next> {
         match input {
             Input::Feed(Feed::Record(record)) => self.update(Msg::Record(Box::new(record))),
-            Input::Feed(Feed::Ended(SourceEnd::Finished)) => self.update(Msg::Ended("it was played to its end".to_owned())),
+            Input::Feed(Feed::Ended(SourceEnd::Finished)) => self.update(Msg::Ended { reason: "it was played to its end".to_owned(), failed: false }),
             Input::Feed(Feed::Ended(SourceEnd::Failed(error))) => {
                 // Before the first sample there is nothing to show: leave and say why.
                 if self.app.picture().monitor().samples() == 0 {
                     return Err(error.into());
                 }
-                self.update(Msg::Ended(error.to_string()))
+                self.update(Msg::Ended { reason: error.to_string(), failed: true })
             }
             Input::Terminal(event::Event::Key(key)) => self.update(Msg::Key(key)),
             Input::Terminal(event::Event::Mouse(mouse)) => self.update(Msg::Mouse(mouse)),

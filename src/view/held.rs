@@ -30,7 +30,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     let (owners, others) = fitting(picture.owners(), pen.room().saturating_sub(reserved));
     for owner in owners {
         let hue = if picture.is_by_process() && owner.hue != Hue::Unseen { text } else { theme.style(Role::Hue(owner.hue)) };
-        pen.put(name(owner), hue).put(" ", label).put(&owner.bytes.to_string(), text).put(" · ", label);
+        pen.put(name(owner), hue).put(" ", label).put(&owner.figure(), text).put(" · ", label);
     }
     if !others.is_empty() {
         let bytes: Bytes = others.iter().map(|owner| owner.bytes).sum();
@@ -72,7 +72,7 @@ fn name(owner: &Owner) -> &str {
 /// Those whose names fit, and the others, which are said in one figure.
 fn fitting(owners: &[Owner], room: u16) -> (&[Owner], &[Owner]) {
     const OTHERS: u16 = 18;
-    let width = |owners: &[Owner]| owners.iter().map(|owner| width_of(name(owner)) + width_of(&owner.bytes.to_string()) + 4).sum::<u16>();
+    let width = |owners: &[Owner]| owners.iter().map(|owner| width_of(name(owner)) + width_of(&owner.figure()) + 4).sum::<u16>();
     if width(owners) <= room {
         return (owners, &[]);
     }

@@ -99,7 +99,7 @@ fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow
     let (what, why) = match row.holder {
         Holder::Untracked { count } => (
             format!("{count} processes with {bytes} GiB together"),
-            "more processes than are followed one by one: the largest are, the others are added up",
+            "counted and not named: left out by -u or -p, or smaller than the 2048 that are followed one by one",
         ),
         _ => (
             format!("{bytes} GiB in use that no listed process owns"),
