@@ -1,5 +1,7 @@
 //! Processes that are no longer listed: kept for a while, bounded, and part of no sum.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 #[path = "frames/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 mod stage;

@@ -2,6 +2,8 @@
 //!
 //! The text of a frame is a snapshot (`INSTA_UPDATE=always` writes them; compare the figures with the stories before accepting).
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 #[path = "frames/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 mod stage;
