@@ -152,7 +152,7 @@ impl Write for OutputFile {
 impl Style {
     /// Whether to draw with ASCII alone: asked for, or the locale is not UTF-8.
     pub(super) fn is_ascii(self) -> bool {
-        self.ascii || !locale_is_utf8(|name| env::var(name).ok())
+        self.ascii || !locale_draws(|name| env::var(name).ok())
     }
 }
 
@@ -180,12 +180,15 @@ impl Style {
     }
 }
 
-/// Whether the locale says UTF-8: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides.
-fn locale_is_utf8(get: impl Fn(&str) -> Option<String>) -> bool {
+/// Whether the glyphs can be drawn: the locale says UTF-8, and is not one in which terminals may draw ambiguous characters
+/// (`│`, `█`, `·`) two cells wide. The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set decides.
+fn locale_draws(get: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| get(name).filter(|value| !value.is_empty()));
     locale.is_some_and(|locale| {
         let lower = locale.to_ascii_lowercase();
-        lower.contains("utf-8") || lower.contains("utf8")
+        let east_asian =
+            ["ja", "ko", "zh"].iter().any(|language| lower.starts_with(&format!("{language}_")) || lower.starts_with(&format!("{language}.")));
+        (lower.contains("utf-8") || lower.contains("utf8")) && !east_asian
     })
 }
 
@@ -205,10 +208,11 @@ mod tests {
 
     #[test]
     fn the_locale_decides_on_ascii() {
-        let with = |pairs: &'static [(&str, &str)]| locale_is_utf8(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()));
+        let with = |pairs: &'static [(&str, &str)]| locale_draws(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()));
         assert!(with(&[("LANG", "de_DE.UTF-8")]));
         assert!(with(&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8"), ("LANG", "C")]));
         assert!(!with(&[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")]));
         assert!(!with(&[]));
+        assert!(!with(&[("LANG", "ja_JP.UTF-8")]) && !with(&[("LC_ALL", "zh_CN.utf8")]));
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{Bytes, Visibility};
 use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
 /// The most holders that a line names, however long it may be; the others are counted.
-pub const MOST_NAMED: usize = 16;
+pub const MOST_NAMED: usize = 8;
 
 /// The holders of one GPU, then what no listed process owns.
 pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs) -> Vec<Item> {
