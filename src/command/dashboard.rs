@@ -16,7 +16,7 @@ use crate::app::{App, Mode, Setup};
 use crate::cli::Look;
 use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, Only, SystemClock, spawn};
 use crate::config::Config;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::model::SafeText;
 
 /// Shows this machine until somebody leaves.
@@ -26,6 +26,10 @@ use crate::model::SafeText;
 pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     if !stdout_is_terminal() {
         return no_terminal(look, config);
+    }
+    if look.output.is_some() || look.format.is_some() {
+        let why = "--output and --format are of --once, -l and queries, not of the dashboard. A recording: vramtop -l 1 --format json -o FILE";
+        return Err(UsageError(why.to_owned()).into());
     }
     let wanted = look.wanted()?;
     let (sender, inputs) = channel();

@@ -52,7 +52,8 @@ struct Term {
 fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
     let untracked = picture.all().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. }));
     let untracked: Bytes = untracked.filter_map(|row| row.bytes).sum();
-    let known = |bytes: Bytes| (bytes > Bytes::ZERO).then(|| bytes.to_string());
+    // What reads as 0.0 is nothing to be said.
+    let known = |bytes: Bytes| Some(bytes.to_string()).filter(|figure| figure != "0.0");
     let terms = [
         ("counted only", known(untracked)),
         // What reads as 0.0 is nothing to be said; an unknown rest is.
