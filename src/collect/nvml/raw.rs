@@ -21,7 +21,7 @@ pub(super) type Handle = nvml_wrapper::Device<'static>;
 /// How often a list is asked that does not fit, each time with a larger buffer.
 const TRIES: usize = 3;
 /// Rows of a new buffer.
-const FIRST_ROWS: usize = 32;
+const FIRST_ROWS: usize = 128;
 /// Rows beyond what the driver asked for, since more processes may come meanwhile.
 const SPARE_ROWS: usize = 8;
 /// No list is believed to be longer, whatever the driver asks for.
