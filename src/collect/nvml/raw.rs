@@ -277,11 +277,11 @@ mod tests {
         let (mut buffer, mut rooms) = (Vec::new(), Vec::new());
         let rows = fill(&mut buffer, 0_u32, |rows, count| {
             rooms.push(rows.len());
-            *count = 100;
-            if rows.len() < 100 { INSUFFICIENT_SIZE } else { 0 }
+            *count = 500;
+            if rows.len() < 500 { INSUFFICIENT_SIZE } else { 0 }
         });
-        assert_eq!(rows.unwrap(), 100);
-        assert_eq!(rooms, [32, 108]);
+        assert_eq!(rows.unwrap(), 500);
+        assert_eq!(rooms, [128, 508]);
     }
 
     #[test]
