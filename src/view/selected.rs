@@ -21,7 +21,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
     if let Some(group) = picture.group(row) {
         draw_group(buffer, area, second, app, group, theme);
-    } else if let Some(ended) = picture.ended(row) {
+        return;
+    }
+    if let Some(ended) = picture.ended(row) {
         draw_command(buffer, area, &ended.row, theme);
         Pen::new(buffer, second).put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Label));
         return;
