@@ -3,8 +3,8 @@
 //! It refuses to hold model servers, which are named by their model: those are in
 //! [`super::servers`].
 
+use super::name::{COLUMNS, Name, Seen, same, words};
 use super::program::{Kind, Program};
-use super::rules::{COLUMNS, Name, Seen, same, words};
 use super::{Facts, servers::is_named, telling, text};
 
 /// What runs a notebook's cells.

@@ -1,13 +1,15 @@
 //! The short name of a process's work, from what `/proc` says about it.
 //!
 //! This file holds the API and the order of the steps: bounded words (`argv`), the program behind
-//! wrappers and interpreters (`program`, `wrappers`), the first rule that knows it (`rules`), and
+//! wrappers and interpreters (`interpreters`, `wrappers`), the first rule that knows it (`rules`), and
 //! who the process is in a bigger job (`identity`). It refuses to hold I/O: the caller reads
 //! `/proc`, these are pure functions of what was read.
 
 mod apps;
 mod argv;
 mod identity;
+mod interpreters;
+mod name;
 mod parallel;
 mod program;
 mod rules;
@@ -81,7 +83,7 @@ impl fmt::Display for Rank {
 /// bidirectional marks, are the printer's to deal with.
 #[must_use]
 pub fn what(facts: &Facts<'_>) -> What {
-    let seen = rules::Seen { program: program::program(argv::argv(facts.args, facts.comm)), facts };
+    let seen = name::Seen { program: interpreters::program(argv::argv(facts.args, facts.comm)), facts };
     let name = rules::name(&seen);
     What {
         short: presentable(&name.short, SHORT, facts.comm),

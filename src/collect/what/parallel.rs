@@ -2,9 +2,9 @@
 //!
 //! It refuses to hold ranks: a worker's place comes from its environment, in [`super::identity`].
 
-use super::program::{self, Kind};
-use super::rules::{Name, Seen, plain, same};
-use super::{servers::is_named, wrappers};
+use super::name::{Name, Seen, plain, same};
+use super::program::Kind;
+use super::{interpreters, servers::is_named, wrappers};
 
 /// Ray sets `ray::fn()`, `ray::Class.method()` and `ray::IDLE`.
 pub(super) fn ray(seen: &Seen<'_>) -> Option<Name> {
@@ -63,6 +63,6 @@ pub(super) fn launcher(seen: &Seen<'_>) -> Option<Name> {
     let Some(command) = wrappers::script(args) else {
         return Some(same((*label).to_owned()));
     };
-    let inner = plain(&program::read(&command));
+    let inner = plain(&interpreters::read(&command));
     Some(Name { short: format!("{label} {}", inner.short), full: format!("{label} {}", inner.full) })
 }

@@ -1,6 +1,6 @@
 //! Command lines as they are met, and the names they should get.
 
-use super::super::{Facts, argv, program, rules};
+use super::super::{Facts, argv, interpreters, name, rules};
 use super::{Variable, named};
 
 /// One case is two lines: the command, then `short | full` (or one name where they are the same).
@@ -322,10 +322,10 @@ fn every_rule_has_an_example() {
     let mut unused: Vec<&str> = rules::RULES.iter().map(|rule| rule.name).collect();
     for case in cases() {
         let facts = Facts { comm: &case.comm, args: &case.args, env: &|_| None, cgroup: "" };
-        let program = program::program(argv::argv(facts.args, facts.comm));
+        let program = interpreters::program(argv::argv(facts.args, facts.comm));
         let env = case.env();
         let lookup = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let seen = rules::Seen { program, facts: &Facts { env: &lookup, ..facts } };
+        let seen = name::Seen { program, facts: &Facts { env: &lookup, ..facts } };
         let rule = rules::RULES.iter().find(|rule| (rule.names)(&seen).is_some()).unwrap();
         unused.retain(|name| *name != rule.name);
     }
