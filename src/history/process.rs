@@ -25,7 +25,7 @@ impl Slot for RangeSlot {
     fn set_mean(&mut self, _mean: u32) {}
 }
 
-/// The rings of one process: 5 KiB, so that two thousand of them stay small.
+/// The rings of one process: 5 KiB when they are full, after a day, so that two thousand of them stay small.
 #[derive(Clone, Debug)]
 pub struct ProcessHistory {
     /// By the second, for 2 minutes.

@@ -17,7 +17,8 @@ pub trait Slot: Copy {
 /// The lowest and highest value in one column of a picture; `None` is a gap.
 pub type Column = Option<(u32, u32)>;
 
-/// A ring of `capacity` slots of `slot_ms` each. Allocated whole when it is made; never grows.
+/// A ring of at most `capacity` slots of `slot_ms` each. It takes memory as it fills: most processes do not live for a day, and a
+/// status line over a thousand of them needs one slot of each.
 #[derive(Clone, Debug)]
 pub struct Tier<S> {
     slot_ms: u64,
@@ -32,7 +33,7 @@ pub struct Tier<S> {
 impl<S: Slot> Tier<S> {
     /// A ring that covers `capacity` slots of `slot_ms` milliseconds.
     pub fn new(slot_ms: u64, capacity: usize) -> Self {
-        Self { slot_ms, capacity, front: 0, slots: VecDeque::with_capacity(capacity), weighted: (0, 0) }
+        Self { slot_ms, capacity, front: 0, slots: VecDeque::new(), weighted: (0, 0) }
     }
 
     /// Takes in a span of time (`from_ms` up to, not including, `to_ms`) with one value.
@@ -74,6 +75,11 @@ impl<S: Slot> Tier<S> {
                     self.slots.pop_front();
                     self.front += 1;
                     index -= 1;
+                }
+                if self.slots.len() == self.slots.capacity() {
+                    // Twice as much each time, but never more than the ring can hold.
+                    let grown = (self.slots.len() * 2).clamp(4, self.capacity.max(4));
+                    self.slots.reserve_exact(grown - self.slots.len());
                 }
                 self.slots.push_back(S::EMPTY);
             }
