@@ -27,6 +27,6 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         pen.glyph(if selected { '▸' } else { ' ' }, style(text)).skip(1);
         pen.left(&column.name().to_uppercase(), 9, style(if is_shown { theme.style(Role::Figure) } else { label }));
         pen.left(wish.word(), 22, style(if wish == Wish::Room { label } else { text }));
-        pen.put(column.meaning(), style(label));
+        pen.sentence(column.meaning(), style(label));
     }
 }
