@@ -16,7 +16,7 @@ const MARKS: &[(&str, &str)] = &[
     ("a b c", "slice and row of one; small ones share it"),
     ("╱", "in use, and no listed process owns it"),
     ("▒", "the driver's reserve: it was never yours"),
-    ("█ ░", "lowest, highest of a while: spikes are towers"),
+    ("█ ░", "lowest to highest; a spike is a tower"),
     ("≈", "the graph does not begin at zero"),
     ("TREND", "change a minute of the lowest, over 5 min"),
     ("bus", "time in which memory was read or written"),
@@ -57,7 +57,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let mut pen = Pen::new(buffer, Rect { x, y, width: width.saturating_sub(2), height: 1 });
         match line {
             Line::Title(title) => drop(pen.put(title, theme.style(Role::Figure))),
-            Line::Item(mark, meaning) => drop(pen.left(mark, MARK, theme.style(Role::Text)).put(meaning, theme.style(Role::Label))),
+            Line::Item(mark, meaning) => drop(pen.left(mark, MARK, theme.style(Role::Text)).sentence(meaning, theme.style(Role::Label))),
             Line::Blank => {}
         }
     }

@@ -143,7 +143,7 @@ mod tests {
     fn a_moment_stands_in_its_cell() {
         // A minute in 6 columns of 10 s, drawn over 9 cells.
         let course = Course { cells: vec![None; 9], to_ms: 60_000, span_ms: 60_000 };
-        assert_eq!([0, 6_666, 6_667, 59_999, 70_000].map(|at| course.cell_of(at)), [0, 0, 1, 8, 8].map(Some));
+        assert_eq!([0, 6_665, 6_667, 59_999, 70_000].map(|at| course.cell_of(at)), [0, 0, 1, 8, 8].map(Some));
         let late = Course { to_ms: 90_000, ..course };
         assert_eq!([29_999, 30_000].map(|at| late.cell_of(at)), [None, Some(0)]);
         assert_eq!(late.cells_of(20_000), 3);

@@ -132,7 +132,7 @@ fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
         Some(blocks(5, beside, Plan::SELECTED)),
         Some(blocks(3, beside, Plan::SELECTED)),
         bare.then(|| blocks(0, Telemetry::Nowhere, Plan::SELECTED)),
-        bare.then(|| blocks(0, Telemetry::Nowhere, 0)),
+        (gpus <= 1).then(|| blocks(0, Telemetry::Nowhere, 0)),
         (one && wide).then(|| list(2, Plan::SELECTED, rows.clamp(1, 8))),
         one.then(|| list(1, Plan::SELECTED, few)),
         one.then(|| list(1, 0, few)),
