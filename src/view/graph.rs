@@ -141,15 +141,18 @@ impl Graph<'_> {
         let storey = (level - 1) / 8;
         // A name for one of many equals would say that it is alone.
         let as_tall = |at: &usize| self.course.cells[*at].is_some_and(|(_, max)| (self.scale.eighths(max, plot.height).max(1) - 1) / 8 >= storey);
-        if (0..self.course.cells.len()).filter(as_tall).count() > 2 {
+        if (0..self.course.cells.len()).filter(as_tall).count() > 2 * self.course.widest {
             return;
         }
         let y = plot.bottom() - 1 - storey;
         let width = width_of(name);
-        let tower = plot.x + column;
+        let beside = |at: usize| u16::try_from(at).unwrap_or(u16::MAX).saturating_add(plot.x);
+        let column = usize::from(column);
+        let right = (column..self.course.cells.len()).find(|at| !as_tall(at)).unwrap_or(self.course.cells.len());
+        let left = (0..column).rev().find(|at| !as_tall(at)).map_or(0, |at| at + 1);
         let is_free =
             |x: u16| x >= plot.x && x + width <= plot.right() && (x..x + width).all(|x| buffer.cell((x, y)).is_some_and(|c| c.symbol() == " "));
-        let place = [Some(tower + 2), tower.checked_sub(width + 1)].into_iter().flatten().find(|x| is_free(*x));
+        let place = [Some(beside(right).saturating_add(1)), beside(left).checked_sub(width + 1)].into_iter().flatten().find(|x| is_free(*x));
         if let Some(x) = place {
             Pen::new(buffer, Rect::new(x, y, width, 1)).put(name, theme.style(Role::Label));
         }

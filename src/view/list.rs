@@ -158,8 +158,10 @@ fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, pas
         Pen::new(buffer, line).glyph('▕', ends).skip(area.width.saturating_sub(2)).glyph('▏', ends);
     }
     let cells = area.width.saturating_sub(2);
-    let plot = Rect { x: area.x + 1, width: cells, ..area };
-    draw_columns(buffer, plot, &past.course(past.of_gpu(&row.history), cells).cells, scale, theme);
+    let course = past.course(past.of_gpu(&row.history), cells);
+    let shown = u16::try_from(course.cells.len()).unwrap_or(cells);
+    let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
+    draw_columns(buffer, plot, &course.cells, scale, theme);
 }
 
 /// Who the slices without a name are; else the peak, where it is not now; else nothing.

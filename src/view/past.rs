@@ -53,20 +53,26 @@ impl Past {
         self.scales.get(gpu).copied().unwrap_or(Scale::to(1))
     }
 
-    /// What a tier has of this time, over exactly so many cells: a picture that ends in the middle looks like an end.
+    /// What a tier has of this time, over as good as all of so many cells: a picture that ends in the middle looks like an end.
     pub(super) fn course<S: Slot>(&self, tier: &Tier<S>, cells: u16) -> Course {
         let (column_ms, columns) = tier.columns(self.now_ms, self.minutes * 60_000, usize::from(cells));
         let (to_ms, span_ms) = ((self.now_ms / column_ms + 1) * column_ms, column_ms * columns.len() as u64);
-        let cells = usize::from(cells);
-        Course { cells: (0..cells).filter_map(|cell| columns.get(cell * columns.len() / cells).copied()).collect(), to_ms, span_ms }
+        let (count, cells) = (columns.len().max(1), usize::from(cells));
+        // Columns of one width do not shimmer as they scroll; a few cells are well lost for that.
+        let even = cells / count * count;
+        let cells = if even * 20 >= cells * 19 { even } else { cells };
+        let drawn = (0..cells).filter_map(|cell| columns.get(cell * count / cells).copied()).collect();
+        Course { cells: drawn, widest: cells.div_ceil(count), to_ms, span_ms }
     }
 }
 
-/// A course of values: a column a cell, each the same part of the time. Where there are fewer than cells some are drawn twice.
+/// A course of values: columns over cells. Where those are more, a column takes several.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
     /// From the oldest to the newest.
     pub(super) cells: Vec<Column>,
+    /// The most cells that one column takes.
+    pub(super) widest: usize,
     /// Where the newest ends, on the sample's own clock.
     pub(super) to_ms: u64,
     /// The time of all of them.
@@ -142,7 +148,7 @@ mod tests {
     #[test]
     fn a_moment_stands_in_its_cell() {
         // A minute in 6 columns of 10 s, drawn over 9 cells.
-        let course = Course { cells: vec![None; 9], to_ms: 60_000, span_ms: 60_000 };
+        let course = Course { cells: vec![None; 9], widest: 2, to_ms: 60_000, span_ms: 60_000 };
         assert_eq!([0, 6_665, 6_667, 59_999, 70_000].map(|at| course.cell_of(at)), [0, 0, 1, 8, 8].map(Some));
         let late = Course { to_ms: 90_000, ..course };
         assert_eq!([29_999, 30_000].map(|at| late.cell_of(at)), [None, Some(0)]);
