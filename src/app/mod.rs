@@ -31,7 +31,7 @@ pub use listing::Listing;
 pub use messages::{Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
-pub use picture::{Holder, Picture, RowId, TableRow};
+pub use picture::{Count, Holder, Picture, RowId, TableRow};
 pub use sort::Sort;
 pub use tags::Tag;
 pub use window::Window;

@@ -37,7 +37,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &The
     }
     if let Some(line) = lines.next() {
         let (sentence, role) = standing(dialog);
-        Pen::new(buffer, line).put(&sentence, theme.style(role));
+        Pen::new(buffer, line).sentence(&sentence, theme.style(role));
     }
     if roomy {
         lines.next();
@@ -57,7 +57,7 @@ fn draw_signal(buffer: &mut Buffer, line: Rect, signal: Signal, selected: bool, 
     }
     let mut pen = Pen::new(buffer, line);
     pen.glyph(if selected { '▸' } else { ' ' }, style(Role::Text)).skip(1);
-    pen.left(signal.name(), 6, style(Role::Text)).put(signal.meaning(), style(Role::Label));
+    pen.left(signal.name(), 6, style(Role::Text)).sentence(signal.meaning(), style(Role::Label));
 }
 
 /// What it holds, and what its end would free.

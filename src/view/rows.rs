@@ -133,7 +133,7 @@ impl Row<'_> {
             Column::Gpu => {
                 let gpus = self.picture.monitor().gpus();
                 let one = group.gpus.first().filter(|_| group.gpus.len() == 1).and_then(|at| gpus.get(*at));
-                pen.right(&one.map_or_else(|| format!("{}×", group.gpus.len()), |gpu| gpu.label.clone()), width, text)
+                pen.right(&one.map_or_else(|| count_of_gpus(group), |gpu| gpu.label.clone()), width, text)
             }
             Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
@@ -158,7 +158,8 @@ impl Row<'_> {
                     Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),
                 }
             }
-            Column::Kind | Column::Peak | Column::Sm | Column::Time => pen.right(UNKNOWN, width, label),
+            Column::Kind => pen.left(UNKNOWN, width, label),
+            Column::Peak | Column::Sm | Column::Time => pen.right(UNKNOWN, width, label),
             Column::History => pen,
         };
     }
@@ -182,7 +183,7 @@ impl Row<'_> {
     }
 
     fn history(&self, process: &ProcessRow, width: u16) -> String {
-        let columns = self.past.columns(self.past.of_process(&process.history), width).1;
+        let columns = self.past.course(self.past.of_process(&process.history), width).cells;
         // Two in a hundred of the card: what moves less is flat.
         let least = self.card().0 / 50 / ProcessHistory::bytes(1).0;
         small(&columns, u32::try_from(least).unwrap_or(u32::MAX))
@@ -193,7 +194,15 @@ impl Row<'_> {
             Holder::Nobody => {
                 let ledger = self.picture.monitor().gpus().get(self.entry.gpu).and_then(|gpu| gpu.ledger.get());
                 let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
-                if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
+                let both = "no owner, or the driver's reserve";
+                let words = if told_apart {
+                    "no owner"
+                } else if width_of(both) <= width {
+                    both
+                } else {
+                    "no owner or driver"
+                };
+                words.to_owned()
             }
             Holder::Untracked { count } => format!("{count} others, counted only"),
             Holder::Process { .. } | Holder::Ended { .. } | Holder::Group { .. } => {
@@ -206,6 +215,11 @@ impl Row<'_> {
 /// Tenths of a percent, in whole percent.
 fn percent(permille: Option<u32>) -> String {
     permille.map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string())
+}
+
+/// `2×`: on how many GPUs a group is.
+pub(super) fn count_of_gpus(group: &Group) -> String {
+    format!("{}×", group.gpus.len())
 }
 
 /// What the members of a group have in common.
