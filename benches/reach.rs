@@ -1,7 +1,8 @@
 //! What the built binary costs over the fake driver with a real card's latencies: CPU, memory, first frame, `--once`, key to frame.
 //!
 //! `cargo bench --bench reach` prints one table; beside each figure stands its floor, the time that the fake itself took
-//! (its calls sleep or spin as long as an H200's do). `-- --seconds 5` measures shorter. Nothing here passes or fails.
+//! (its calls sleep or spin as long as an H200's do). `-- --seconds 5` measures shorter, `-- --keys` the keys alone. Nothing here
+//! passes or fails.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a harness for people, not a part of the product")]
 
@@ -32,6 +33,10 @@ fn main() {
     let seconds = args.iter().position(|a| a == "--seconds").and_then(|at| args.get(at + 1)?.parse().ok()).unwrap_or(20);
     let library = fake_nvml::library_path();
     let folder = tempfile::tempdir().expect("temporary folder");
+    keys(&library, folder.path());
+    if args.iter().any(|arg| arg == "--keys") {
+        return;
+    }
     println!("{COLUMNS}x{ROWS}, step 1 s, memory at 20 Hz, {seconds} s measured; in brackets the fake's own time");
     println!("{:<15} {:>20} {:>9} {:>14} {:>26}", "machine", "CPU % of a core", "RSS MiB", "first frame ms", "--once ms (1.3 floor + 6)");
     for (scenario, label) in MACHINES {
@@ -47,10 +52,33 @@ fn main() {
             format!("{:.1} ({:.1}; {:.1})", once, bare, 1.3 * bare + 6.0),
         );
     }
-    let keys = key_to_frame(&library, &scenario_path("slow-900ms"));
-    println!("key to frame with every call taking 900 ms: median {:.1} ms, longest {:.1} ms", keys.0, keys.1);
-    let quit = quit_ms(&library, &scenario_path("hang"));
+}
+
+/// How soon keys are answered whatever the driver does.
+fn keys(library: &Path, folder: &Path) {
+    let (median, longest) = key_to_frame(library, &scenario_path("slow-900ms"), &[], 20);
+    println!("key to frame with every call taking 900 ms: median {median:.1} ms, longest {longest:.1} ms");
+    let (median, longest) = keys_in_a_burst(library, folder);
+    println!("the same while {BURST} processes come at once: median {median:.1} ms, longest {longest:.1} ms");
+    let quit = quit_ms(library, &scenario_path("hang"));
     println!("q to exit with a call that never returns: {quit:.1} ms");
+}
+
+/// So many real processes are listed all at once.
+const BURST: usize = 500;
+
+fn keys_in_a_burst(library: &Path, folder: &Path) -> (f64, f64) {
+    let scenario = folder.join("burst.toml");
+    let many = format!("[{{ count = {BURST}, first_pid = 5000000, pids_env = 'PIDS', memory = '100MiB', start_s = 15 }}]");
+    fs::write(&scenario, format!("[latency]\ndefault_us = 900_000\ninit_us = 0\n[[gpu]]\nprocess_many = {many}\n")).expect("scenario");
+    let mut sleepers: Vec<_> = (0..BURST).map(|_| Command::new("sleep").arg("600").spawn().expect("sleep starts")).collect();
+    let pids: Vec<String> = sleepers.iter().map(|sleeper| sleeper.id().to_string()).collect();
+    let times = key_to_frame(library, &scenario, &[("PIDS", pids.join(","))], 250);
+    for sleeper in &mut sleepers {
+        let _ = sleeper.kill();
+        let _ = sleeper.wait();
+    }
+    times
 }
 
 fn scenario_path(name: &str) -> PathBuf {
@@ -99,7 +127,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn open(library: &Path, scenario: &Path, stats: Option<&Path>) -> Self {
+    fn open(library: &Path, scenario: &Path, variables: &[(&str, String)]) -> Self {
         let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("pty");
         let mut command = CommandBuilder::new(BINARY);
@@ -107,8 +135,8 @@ impl Screen {
         command.env("FAKE_NVML_SCENARIO", scenario);
         command.env("LANG", "C.UTF-8");
         command.env("TERM", "xterm-256color");
-        if let Some(stats) = stats {
-            command.env("FAKE_NVML_STATS", stats);
+        for (name, value) in variables {
+            command.env(name, value);
         }
         let mut reader = pair.master.try_clone_reader().expect("reader");
         let writer = pair.master.take_writer().expect("writer");
@@ -162,7 +190,7 @@ impl Screen {
 
 fn live(library: &Path, scenario: &Path, folder: &Path, seconds: u64) -> Live {
     let first_frame_ms = median(5, || {
-        let mut screen = Screen::open(library, scenario, None);
+        let mut screen = Screen::open(library, scenario, &[]);
         let at = screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
         let took = at.duration_since(screen.began).as_secs_f64() * 1000.0;
         screen.type_key("q");
@@ -170,7 +198,7 @@ fn live(library: &Path, scenario: &Path, folder: &Path, seconds: u64) -> Live {
         took
     });
     let stats = folder.join("stats.json");
-    let mut screen = Screen::open(library, scenario, Some(&stats));
+    let mut screen = Screen::open(library, scenario, &[("FAKE_NVML_STATS", stats.to_string_lossy().into_owned())]);
     screen.drain(Duration::from_secs(4));
     let (before, fake_before, at) = (cpu_seconds(screen.pid()), fake_seconds(&stats), Instant::now());
     screen.drain(Duration::from_secs(seconds));
@@ -202,11 +230,11 @@ fn fake_seconds(stats: &Path) -> f64 {
 }
 
 /// Median and longest time from a key to the frame that answers it.
-fn key_to_frame(library: &Path, scenario: &Path) -> (f64, f64) {
-    let mut screen = Screen::open(library, scenario, None);
+fn key_to_frame(library: &Path, scenario: &Path, variables: &[(&str, String)], rounds: usize) -> (f64, f64) {
+    let mut screen = Screen::open(library, scenario, variables);
     screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
     let mut times = Vec::new();
-    for round in 0..20 {
+    for round in 0..rounds {
         screen.drain(Duration::from_millis(137));
         let (key, sign) = if round % 2 == 0 { ("?", "quit") } else { ("\x1b", "vramtop") };
         let typed = screen.type_key(key);
@@ -220,7 +248,7 @@ fn key_to_frame(library: &Path, scenario: &Path) -> (f64, f64) {
 }
 
 fn quit_ms(library: &Path, scenario: &Path) -> f64 {
-    let mut screen = Screen::open(library, scenario, None);
+    let mut screen = Screen::open(library, scenario, &[]);
     screen.wait_for("vramtop", Duration::from_secs(5)).expect("a first frame");
     screen.drain(Duration::from_secs(2));
     let typed = screen.type_key("q");

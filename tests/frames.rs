@@ -16,7 +16,7 @@ use ratatui::style::{Color, Modifier};
 use stage::machine::{Card, END, Holder, Machine, SECONDS};
 use stage::{after, cells, dashboard, draw, stories};
 use vramtop::app::{Mode, Msg, Waiting, update};
-use vramtop::model::{Event, EventKind, GpuState, Moment, Record};
+use vramtop::model::{Absence, Bytes, DeviceMemory, Event, EventKind, GpuState, Moment, Reading, Record};
 use vramtop::view::{Colors, Theme};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
@@ -179,6 +179,66 @@ fn silence_is_said_and_its_reason_too() {
     let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
     let first = frame.lines().next().unwrap_or_default();
     assert!(first.contains("● stale 14 s · the driver is busy with the process list"), "{first}");
+}
+
+#[test]
+fn an_older_list_still_names_its_holders() {
+    let machine = stories::two_h200();
+    let mut app = dashboard(Mode::Live);
+    for record in machine.records().filter(|record| !matches!(record, Record::Sample(sample) if sample.elapsed_ms > (SECONDS - 2) * 1000)) {
+        update(&mut app, Msg::Record(Box::new(record)));
+    }
+    // Two steps later no list was read since, and 2 GiB more are used on the first card.
+    let Record::Sample(mut sample) = machine.sample(SECONDS) else { panic!("a sample") };
+    let since = Absence::StaleSince((SECONDS - 2) * 1000);
+    for gpu in &mut sample.gpus {
+        gpu.processes = Reading::Absent(since.clone());
+    }
+    for process in &mut sample.processes {
+        process.memory = Reading::Absent(since.clone());
+    }
+    let before = sample.gpus[0].memory.get().expect("figures");
+    let more = Bytes::gib(2).0;
+    sample.gpus[0].memory =
+        DeviceMemory::new(before.total().0, before.used().0 + more, before.free().0 - more, before.driver().map(|reserve| reserve.0));
+    let then = draw(&mut app, &MONO, 120, 36).backend().to_string();
+    update(&mut app, Msg::Record(Box::new(Record::Sample(sample))));
+    let now = draw(&mut app, &MONO, 120, 36).backend().to_string();
+    let bars = |frame: &str| frame.lines().filter(|line| line.contains('▕')).map(str::to_owned).collect::<Vec<_>>();
+    // All of the bar is of then, and it says so where it names what is free.
+    let then_bars: Vec<String> = bars(&then).iter().map(|bar| bar.replace("free 15.6", "   2s ago")).collect();
+    assert_eq!(bars(&now), then_bars);
+    let held = |frame: &str| frame.lines().find(|line| line.contains("held by")).map(|line| line.split_once("ann").expect("a holder").0.to_owned());
+    assert!(held(&then).is_some_and(|line| line.contains("held by  ")), "{then}");
+    assert!(held(&now).is_some_and(|line| line.contains("held by, 2s ago  ")), "{now}");
+    // The rows keep their figures, and what is free is of now.
+    let rows = |frame: &str| frame.lines().filter(|line| line.contains("train.py") && !line.contains('▕')).count();
+    assert_eq!(rows(&now), rows(&then));
+    let free = |frame: &str| {
+        frame.lines().find_map(|line| {
+            line.split_once("GPU 0").map(|(_, rest)| rest.split(" GiB").next().unwrap_or_default().trim().parse::<f64>().expect("a figure"))
+        })
+    };
+    assert!(free(&then).zip(free(&now)).is_some_and(|(then, now)| (then - now - 2.0).abs() < 0.11), "{then}\n{now}");
+}
+
+#[test]
+fn what_would_read_as_nothing_counted_twice_is_not_said() {
+    let machine = Machine { cards: vec![Card::h200(), Card::h200()], ..stories::two_h200() };
+    // 0.04 and 0.06 GiB less are used than the processes claim.
+    for (less, said) in [(41_u64, false), (61, true)] {
+        let mut app = dashboard(Mode::Live);
+        update(&mut app, Msg::Record(Box::new(machine.header())));
+        let Record::Sample(mut sample) = machine.sample(1) else { panic!("a sample") };
+        let held: Bytes = sample.processes.iter().filter(|process| process.gpu == 0).filter_map(|process| process.memory.get()).sum();
+        let memory = sample.gpus[0].memory.get().expect("figures");
+        let reserve = memory.driver().map(|reserve| reserve.0);
+        sample.gpus[0].memory = DeviceMemory::new(memory.total().0, held.0 - Bytes::mib(less).0, 0, reserve);
+        update(&mut app, Msg::Record(Box::new(Record::Sample(sample))));
+        let frame = draw(&mut app, &MONO, 200, 50).backend().to_string();
+        assert_eq!(frame.contains("counted twice 0.1"), said, "{frame}");
+        assert!(!frame.contains("counted twice 0.0"), "{frame}");
+    }
 }
 
 #[test]

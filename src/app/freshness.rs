@@ -35,6 +35,11 @@ pub struct Waiting {
     pub for_ms: u64,
 }
 
+impl Waiting {
+    /// A call that takes this long is not merely slow.
+    pub(super) const NOTABLE_MS: u64 = 2000;
+}
+
 /// Where a replay stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {

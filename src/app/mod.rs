@@ -197,16 +197,24 @@ impl App {
         let warnings = self.picture().monitor().warnings();
         // A live source that ends is a failure and comes first; the end of a recording is none.
         let ended = self.clock.ended().filter(|_| self.failed);
-        let of = warnings.len() + usize::from(ended.is_some());
+        let first = ended.map(|reason| (Severity::Alarm, format!("reading has ended: {reason}"))).or_else(|| Some((Severity::Warn, self.silence()?)));
+        let of = warnings.len() + usize::from(first.is_some());
         let place = self.notice.min(of.saturating_sub(1));
-        let (severity, text, names) = match ended {
-            Some(reason) if place == 0 => (Severity::Alarm, format!("reading has ended: {reason}"), None),
-            _ => {
-                let warning = warnings.get(place - usize::from(ended.is_some()))?;
+        let (severity, text, names) = match first {
+            Some((severity, text)) if place == 0 => (severity, text, None),
+            first => {
+                let warning = warnings.get(place - usize::from(first.is_some()))?;
                 (warning.severity(), warning.to_string(), self.named_by(warning))
             }
         };
         Some(Notice { severity, text, number: place + 1, of, names })
+    }
+
+    /// The call that keeps the first sample from coming. Later the mark of freshness names it.
+    fn silence(&self) -> Option<String> {
+        let waiting = self.clock.waiting().filter(|waiting| waiting.for_ms >= Waiting::NOTABLE_MS)?;
+        let connecting = self.freshness() == Freshness::Connecting;
+        connecting.then(|| format!("the driver has not answered `{}` for {} s", waiting.call, waiting.for_ms / 1000))
     }
 
     fn named_by(&self, warning: &Warning) -> Option<RowId> {

@@ -8,6 +8,8 @@ use crate::model::Moment;
 pub trait Clock: Send {
     /// Milliseconds since the clock was made; never jumps.
     fn now_ms(&self) -> u64;
+    /// The same in microseconds: what something takes.
+    fn now_us(&self) -> u64;
     /// The wall clock.
     fn wall(&self) -> Moment;
     /// Returns at `at_ms` or later; at once if that is past.
@@ -46,6 +48,10 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     fn now_ms(&self) -> u64 {
         u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn now_us(&self) -> u64 {
+        u64::try_from(self.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
     fn wall(&self) -> Moment {

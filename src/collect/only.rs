@@ -1,7 +1,9 @@
 //! A source that names only some processes. The others stay counted and summed, so every figure of a card stays true.
 
+use std::collections::HashSet;
+
 use super::{Source, SourceEnd};
-use crate::model::{ProcessFacts, Record, Sample};
+use crate::model::{EventKind, ProcessFacts, ProcessKey, Record, Sample};
 
 /// Whose processes, and which; an empty list means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,12 +40,14 @@ impl Wanted {
 pub struct Only<S> {
     source: S,
     wanted: Wanted,
+    /// Those that were named since the sample before the last.
+    named: HashSet<ProcessKey>,
 }
 
 impl<S: Source> Only<S> {
     /// Lets through the wanted processes of `source`.
-    pub const fn new(source: S, wanted: Wanted) -> Self {
-        Self { source, wanted }
+    pub fn new(source: S, wanted: Wanted) -> Self {
+        Self { source, wanted, named: HashSet::new() }
     }
 }
 
@@ -56,8 +60,21 @@ impl<S: Source> Source for Only<S> {
             }
             match &mut record {
                 Record::Process { facts, .. } if !self.wanted.has(facts) => continue,
-                Record::Sample(sample) => self.wanted.leave_out(sample),
-                _ => {}
+                Record::Process { facts, .. } => {
+                    self.named.insert(facts.key);
+                }
+                Record::Sample(sample) => {
+                    self.wanted.leave_out(sample);
+                    self.named = sample.processes.iter().map(|process| process.facts.key).collect();
+                }
+                Record::Event(event) => {
+                    if let EventKind::Untracked(key) | EventKind::Tracked(key) = &event.kind
+                        && !self.named.contains(key)
+                    {
+                        continue;
+                    }
+                }
+                Record::Header(_) => {}
             }
             return Ok(record);
         }

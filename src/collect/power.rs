@@ -83,10 +83,17 @@ impl SleepWatch {
     }
 }
 
+/// Bus ids of the GPUs that the kernel module has bound, in order; none where it does not tell (WSL, some containers).
+pub(super) fn bound(proc_root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(proc_root.join("driver/nvidia/gpus")).into_iter().flatten();
+    let mut bound: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    bound.sort_unstable();
+    bound
+}
+
 /// Bus ids of the GPUs that the kernel module has bound, if every one of them is asleep: then even opening the driver would wake one.
 pub fn all_asleep(proc_root: &Path, sys_root: &Path) -> Option<Vec<String>> {
-    let bound: Vec<String> =
-        fs::read_dir(proc_root.join("driver/nvidia/gpus")).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let bound = bound(proc_root);
     let asleep = !bound.is_empty() && bound.iter().all(|pci| PowerFiles::of(sys_root, pci).is_suspended());
     asleep.then_some(bound)
 }

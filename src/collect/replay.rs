@@ -188,6 +188,9 @@ mod tests {
         fn now_ms(&self) -> u64 {
             self.0.get()
         }
+        fn now_us(&self) -> u64 {
+            self.0.get() * 1000
+        }
         fn wall(&self) -> Moment {
             Moment::default()
         }

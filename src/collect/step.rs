@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::TelemetryScope;
 use super::nvml::{Condition, Device, Listed};
+use super::{Clock, TelemetryScope};
 use crate::model::{
     Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry,
     Untracked, UtilizationPercent,
@@ -84,16 +84,16 @@ impl GpuStep {
     /// The process lane: the lists, then the memory at once, so that the pair agrees. Where the processes claim more
     /// than is used, the pair is read once more: one may have come in between.
     ///
-    /// Returns the time that the lists alone took in the driver, in nanoseconds, where they could be read.
-    pub(super) fn read_processes(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) -> Option<u64> {
+    /// Returns what the lists alone took by `clock`, in microseconds, where they could be read.
+    pub(super) fn read_processes(&mut self, now_ms: u64, clock: &impl Clock, mut pool: impl FnMut() -> Pool) -> Option<u64> {
         if self.is_asleep() {
             return None;
         }
-        let mut spent_ns = 0;
+        let mut spent_us = 0;
         for again in [false, true] {
-            let before = self.device.spent_ns();
+            let before = clock.now_us();
             self.list = self.device.processes(&mut self.listed);
-            spent_ns += self.device.spent_ns().saturating_sub(before);
+            spent_us += clock.now_us().saturating_sub(before);
             self.list_at_ms = now_ms;
             self.read_memory(now_ms, &mut pool);
             self.paired = self.memory.clone();
@@ -113,31 +113,31 @@ impl GpuStep {
         } else {
             self.listed.clear();
         }
-        self.list.is_value().then_some(spent_ns)
+        self.list.is_value().then_some(spent_us)
     }
 
-    /// Whether what came back says that the device has no memory of its own: the call is not supported, the total is
-    /// nonsense, or one process holds more than all of it and no more than the host has. A MIG instance that tells nothing
+    /// Whether what came back says that the device has no memory of its own: nothing shows that it has any, and the call is not
+    /// supported or the total is nonsense; or one process holds more than all of it and no more than the host has. A MIG instance that tells nothing
     /// is another case.
-    pub(super) fn looks_shared(&self, pool: impl FnOnce() -> Pool) -> bool {
+    pub(super) fn looks_shared(&mut self, pool: impl FnOnce() -> Pool) -> bool {
         if self.shares_host_memory || self.device.facts().parent.is_some() {
             return false;
         }
         match &self.memory {
-            Reading::Absent(Absence::NotSupported) => true,
-            Reading::Absent(Absence::Failed(name)) => name == "total is zero",
+            Reading::Absent(Absence::NotSupported) => !self.device.has_own_memory(),
+            Reading::Absent(Absence::Failed(name)) => name == "total is zero" && !self.device.has_own_memory(),
             Reading::Absent(_) => false,
             Reading::Value(_) => self.device.beyond_limit().is_some_and(|bytes| pool().get().is_some_and(|(total, _)| bytes <= total)),
         }
     }
 
     /// From now on its memory is the host's: its processes may hold as much as that.
-    pub(super) fn share_host_memory(&mut self, now_ms: u64, mut pool: impl FnMut() -> Pool) {
+    pub(super) fn share_host_memory(&mut self, now_ms: u64, clock: &impl Clock, mut pool: impl FnMut() -> Pool) {
         self.shares_host_memory = true;
         if let Some((total, _)) = pool().get() {
             self.device.set_process_limit(total);
         }
-        self.read_processes(now_ms, pool);
+        self.read_processes(now_ms, clock, pool);
     }
 
     /// The telemetry lane, as much of it as `scope` says.
@@ -212,6 +212,21 @@ impl GpuStep {
         &self.listed
     }
 
+    /// Whether its list could be read when it was asked last.
+    pub(super) const fn is_listed(&self) -> bool {
+        self.list.is_value()
+    }
+
+    /// Whether the last list names this process.
+    pub(super) fn lists(&self, pid: u32) -> bool {
+        self.listed.binary_search_by_key(&pid, |listed| listed.pid).is_ok()
+    }
+
+    /// Whether its memory was asked for in vain.
+    pub(super) const fn is_unreadable(&self) -> bool {
+        matches!(self.memory, Reading::Absent(Absence::Failed(_)))
+    }
+
     pub(super) fn range(&self, pid: u32) -> Option<(Bytes, Bytes)> {
         self.ranges.get(&pid).copied()
     }
@@ -226,12 +241,15 @@ impl GpuStep {
         (self.list.is_value() && self.list_at_ms < began_ms).then_some(self.list_at_ms)
     }
 
-    /// Ends the step. `began_ms` is when it began: an older list is marked.
-    pub(super) fn finish(&mut self, began_ms: u64, untracked: Untracked, faults: &mut Vec<Fault>) -> GpuSample {
+    /// Ends the step. `began_ms` is when it began: an older list is marked, and no figure of it is one of this step.
+    pub(super) fn finish(&mut self, began_ms: u64, mut untracked: Untracked, faults: &mut Vec<Fault>) -> GpuSample {
         self.device.take_faults(faults);
         self.ranges.clear();
         let next = self.lane.next_step();
         let processes = self.stale_since(began_ms).map_or_else(|| self.list.clone(), |since| Reading::Absent(Absence::StaleSince(since)));
+        if untracked.count > 0 && matches!(processes, Reading::Absent(Absence::StaleSince(_))) {
+            untracked.memory = None;
+        }
         // The sample's memory is what was read with its list; what the memory lane read since stands in the lane.
         let memory = if processes.is_value() && self.memory.is_value() { &self.paired } else { &self.memory };
         GpuSample {

@@ -51,19 +51,19 @@ pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Res
     let interest = Arc::new(Interest::default());
     start(&sender, options, look.wanted()?, Arc::clone(&interest))?;
     let mut log = Log { monitor: Monitor::new(), out, written: 0 };
-    let mut stall = Stall { interest, silent: Duration::ZERO, told: false };
+    let mut stall = Stall { interest, told: false };
     loop {
         let input = match inputs.recv_timeout(LOOK) {
             Ok(input) => input,
             Err(RecvTimeoutError::Timeout) => {
-                stall.look(&log.monitor)?;
+                stall.look()?;
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Fine),
         };
         match input {
             Input::Feed(Feed::Record(record)) => {
-                stall.is_over();
+                stall.told = false;
                 log.take(&record)?;
                 if look.count.is_some_and(|count| log.written >= count) {
                     return Ok(Exit::Fine);
@@ -84,21 +84,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A driver that does not answer: a log outlives that, and says so once.
 struct Stall {
     interest: Arc<Interest>,
-    silent: Duration,
     told: bool,
 }
 
 impl Stall {
-    const fn is_over(&mut self) {
-        self.silent = Duration::ZERO;
-        self.told = false;
-    }
-
-    fn look(&mut self, monitor: &Monitor) -> io::Result<()> {
-        self.silent += LOOK;
-        // Before the driver is open no call shows, and the first record is the header.
-        let start = monitor.header().is_none().then_some(("start", self.silent));
-        if let Some((call, since)) = self.interest.driver_call().or(start).filter(|(_, since)| *since >= PATIENCE && !self.told) {
+    fn look(&mut self) -> io::Result<()> {
+        if let Some((call, since)) = self.interest.driver_call().filter(|(_, since)| *since >= PATIENCE && !self.told) {
             self.told = true;
             super::say(&format!("the driver has not answered `{call}` for {} s; still waiting", since.as_secs()))?;
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::sys::signal;
 use nix::unistd::{Pid, getpgid, getpgrp, getppid, getsid};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGXCPU};
 use signal_hook::iterator::Signals;
 
 /// What a signal asks for.
@@ -22,6 +22,9 @@ pub(super) enum Signal {
     Continue,
 }
 
+/// The signals that somebody sends to end a program, or whose fate is its end unless it knows them.
+const ENDING: [i32; 8] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU];
+
 /// Whoever is told to end may be stuck in a write that nobody takes. After this long the process ends all the same.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -33,7 +36,10 @@ static STOPS_ITSELF: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// The system's, when a handler cannot be set.
 pub(super) fn watch(job_control: bool, mut send: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
-    let mut wanted = vec![SIGINT, SIGTERM, SIGHUP];
+    // What was ignored when this program began (by nohup, or a shell's background) stays ignored.
+    let ignored = ignored();
+    let mut wanted = ENDING.to_vec();
+    wanted.retain(|signal| ignored >> (signal - 1) & 1 == 0);
     if job_control {
         wanted.extend([SIGTSTP, SIGCONT]);
     }
@@ -55,6 +61,13 @@ pub(super) fn watch(job_control: bool, mut send: impl FnMut(Signal) -> bool + Se
         }
     };
     thread::Builder::new().name("signals".into()).stack_size(128 * 1024).spawn(run).map(drop)
+}
+
+/// The set of signals that are ignored: bit 0 is signal 1.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0)
 }
 
 fn end_at_last(signal: i32) {

@@ -61,6 +61,11 @@ impl Ledger {
         }
     }
 
+    /// What is neither free nor the driver's nor the host's: what the memory call that it rests on gave as used.
+    pub fn used(&self) -> Bytes {
+        self.total.saturating_sub(self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host)
+    }
+
     /// The account of a card whose processes nobody knows at this moment.
     pub fn unexplained(memory: &DeviceMemory) -> Self {
         Self { unknown_processes: 0, holders: 0, ..Self::new(memory, [None]) }

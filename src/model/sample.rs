@@ -89,7 +89,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// What happened. Some kinds are read (`Gap`, `Lost`, `Found`), the others are concluded from samples.
+/// What happened. `Came` and `Gone` are concluded from samples, the others are read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// A process was seen for the first time.
@@ -101,6 +101,10 @@ pub enum EventKind {
         /// The most that it held.
         peak: Option<Bytes>,
     },
+    /// A process is still listed and only counted from now on, because others hold more. What it does meanwhile is not told.
+    Untracked(ProcessKey),
+    /// A process that was only counted is tracked again.
+    Tracked(ProcessKey),
     /// A lane missed its deadline: nothing is known for this long, up to the event's time.
     Gap {
         /// Length in milliseconds.

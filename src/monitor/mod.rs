@@ -12,11 +12,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ended::Graveyard;
+use rows::Account;
 
 use crate::insight::Warning;
 use crate::model::{
-    Bytes, Event, EventKind, GpuFacts, GpuId, GpuSample, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, Reading,
-    Record, SafeText, Sample,
+    Absence, Bytes, Event, EventKind, GpuFacts, GpuId, GpuSample, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey,
+    Reading, Record, SafeText, Sample,
 };
 
 /// Everything that the records so far amount to.
@@ -28,6 +29,8 @@ pub struct Monitor {
     ended: Graveyard,
     /// Row of a process by GPU position and PID.
     places: HashMap<(usize, u32), usize>,
+    /// Processes that were only counted and are tracked again from the next sample on, by GPU position.
+    back: Vec<(usize, ProcessKey)>,
     warnings: Vec<Warning>,
     events: Vec<Event>,
     driver_gone: Option<SafeText>,
@@ -116,8 +119,21 @@ impl Monitor {
                 }
                 self.conclude();
             }
+            EventKind::Untracked(key) => self.set_aside(event.gpu.as_ref(), *key),
+            EventKind::Tracked(key) => self.back.extend(self.place_of(event.gpu.as_ref()).map(|gpu| (gpu, *key))),
             EventKind::Lost(_) | EventKind::Found | EventKind::Came(_) | EventKind::Gone { .. } => {}
         }
+    }
+
+    fn place_of(&self, gpu: Option<&GpuId>) -> Option<usize> {
+        self.gpus.iter().position(|row| Some(&row.facts.id) == gpu)
+    }
+
+    /// It has not ended: from the next sample on it is among those that are only counted.
+    fn set_aside(&mut self, gpu: Option<&GpuId>, key: ProcessKey) {
+        let Some(gpu) = self.place_of(gpu) else { return };
+        self.processes.retain(|row| (row.gpu, row.facts.key) != (gpu, key));
+        self.index();
     }
 
     fn apply_sample(&mut self, sample: &Sample) {
@@ -127,16 +143,7 @@ impl Monitor {
         self.samples += 1;
         let facts: Vec<Arc<GpuFacts>> = self.gpus.iter().map(|row| Arc::clone(&row.facts)).collect();
         for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
-            // A MIG parent's memory is held by the processes of its instances, which stand with those.
-            let id = &gpu.id;
-            let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(id));
-            let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
-            // A list that is not of this moment explains nothing.
-            let fresh = |gpu: &GpuSample| gpu.processes == Reading::Value(ListState::Fresh);
-            let explained = sample.gpus.iter().enumerate().all(|(place, gpu)| fresh(gpu) || !counts(place));
-            let ledger =
-                if explained { Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share())) } else { gpu.memory.as_ref().map(Ledger::unexplained) };
-            row.apply(gpu, ledger, sample);
+            row.apply(gpu, account(at, gpu, sample, &facts), sample);
         }
         self.apply_processes(sample, before);
         self.conclude();
@@ -156,13 +163,16 @@ impl Monitor {
             if let Some(row) = row {
                 row.apply(process, sample, before_ms);
             } else {
-                self.came(process.gpu, key, sample);
+                if !self.back.contains(&(process.gpu, key)) {
+                    self.came(process.gpu, key, sample);
+                }
                 let mut row = self.ended.take_back(process.gpu, key).unwrap_or_else(|| ProcessRow::new(process, sample));
                 row.apply(process, sample, before_ms.max(sample.elapsed_ms.saturating_sub(1)));
                 self.places.insert((process.gpu, key.pid), self.processes.len());
                 self.processes.push(row);
             }
         }
+        self.back.clear();
         self.remove_unlisted(sample);
     }
 
@@ -301,6 +311,12 @@ impl Monitor {
         Some(sum)
     }
 
+    /// How old the oldest account is that [`Monitor::total`] sums, where that is worth a word.
+    pub fn account_age_ms(&self) -> Option<u64> {
+        let (_, now_ms) = self.now?;
+        self.gpus.iter().filter_map(|row| row.account_age_ms(now_ms)).max()
+    }
+
     /// Whether all visible processes belong to one user.
     pub fn has_one_user(&self) -> bool {
         let mut users = self.processes.iter().filter_map(|row| row.facts.user.as_ref());
@@ -316,6 +332,27 @@ impl Monitor {
     /// Whether any device is absent (lost or asleep).
     pub fn some_absent(&self) -> bool {
         self.gpus.iter().any(|row| row.state != GpuState::Present)
+    }
+}
+
+/// Where the bytes of the device at `at` are, as far as this step can say.
+fn account(at: usize, gpu: &GpuSample, sample: &Sample, facts: &[Arc<GpuFacts>]) -> Account {
+    // A MIG parent's memory is held by the processes of its instances, which stand with those.
+    let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(&gpu.id));
+    // A list that is not of this moment explains nothing of it.
+    let (mut explained, mut older) = (true, None);
+    for list in sample.gpus.iter().enumerate().filter(|(place, _)| counts(*place)).map(|(_, gpu)| &gpu.processes) {
+        match list {
+            Reading::Value(ListState::Fresh) => {}
+            Reading::Absent(Absence::StaleSince(since_ms)) => older = Some(older.map_or(*since_ms, |oldest: u64| oldest.min(*since_ms))),
+            Reading::Value(ListState::Kept) | Reading::Absent(_) => explained = false,
+        }
+    }
+    let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
+    match (explained, older) {
+        (true, Some(since_ms)) => Account::Older { since_ms },
+        (true, None) => Account::Now(Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share()))),
+        (false, _) => Account::Now(gpu.memory.as_ref().map(Ledger::unexplained)),
     }
 }
 

@@ -26,6 +26,17 @@ impl Peak {
     }
 }
 
+/// What a step says of where a device's bytes are.
+pub(super) enum Account {
+    /// An account of its own, or why there is none.
+    Now(Reading<Ledger>),
+    /// No list was read in it; the last one is of then.
+    Older {
+        /// When that was, on the sample's own clock.
+        since_ms: u64,
+    },
+}
+
 /// One device.
 #[derive(Clone, Debug)]
 pub struct GpuRow {
@@ -37,8 +48,11 @@ pub struct GpuRow {
     pub state: GpuState,
     /// The last memory reading.
     pub memory: Reading<DeviceMemory>,
-    /// Where every byte of it is.
+    /// Where every byte of it is, from the last list and the memory that was read with it. A list that is older than the step makes
+    /// no pair with the step's memory: until the next list the account stands as it was.
     pub ledger: Reading<Ledger>,
+    /// When that list was read, on the sample's own clock, where that was before the last step.
+    pub older_since_ms: Option<u64>,
     /// Whether the last process list could be read.
     pub list: Reading<ListState>,
     /// The last telemetry.
@@ -64,6 +78,7 @@ impl GpuRow {
             state: GpuState::Present,
             memory: Reading::NOT_YET,
             ledger: Reading::NOT_YET,
+            older_since_ms: None,
             list: Reading::NOT_YET,
             telemetry: Telemetry::absent(&Absence::NotYet),
             range: None,
@@ -75,13 +90,20 @@ impl GpuRow {
         }
     }
 
-    pub(super) fn apply(&mut self, gpu: &GpuSample, ledger: Reading<Ledger>, sample: &Sample) {
+    pub(super) fn apply(&mut self, gpu: &GpuSample, account: Account, sample: &Sample) {
         self.state = gpu.state.clone();
         self.memory = gpu.memory.clone();
-        self.ledger = ledger;
+        self.older_since_ms = None;
+        match account {
+            Account::Older { since_ms } if self.ledger.is_value() && gpu.memory.is_value() => self.older_since_ms = Some(since_ms),
+            Account::Older { .. } => self.ledger = gpu.memory.as_ref().map(Ledger::unexplained),
+            Account::Now(ledger) => self.ledger = ledger,
+        }
+        if self.older_since_ms.is_none() {
+            self.untracked = gpu.untracked;
+        }
         self.list = gpu.processes.clone();
         self.telemetry = gpu.telemetry.clone();
-        self.untracked = gpu.untracked;
         self.range = gpu.lane.min().zip(gpu.lane.max());
         if let Some(max) = gpu.lane.max() {
             Peak::raise(&mut self.peak, max, sample.time);
@@ -96,6 +118,25 @@ impl GpuRow {
         }
         if let Some(milliwatts) = gpu.telemetry.power_mw.get() {
             self.history.power.add(from, sample.elapsed_ms, milliwatts / 1000);
+        }
+    }
+
+    /// The account of the last step itself: none where its lists are older than that.
+    pub fn ledger_of_step(&self) -> Option<Ledger> {
+        self.ledger.get().filter(|_| self.older_since_ms.is_none())
+    }
+
+    /// How old the account is at `now_ms`, where that is a second or more: then it is worth a word.
+    pub fn account_age_ms(&self, now_ms: u64) -> Option<u64> {
+        self.older_since_ms.map(|since_ms| now_ms.saturating_sub(since_ms)).filter(|age_ms| *age_ms >= 1000)
+    }
+
+    /// Whether its last list names its holders: one that is older than the step does, one that could not be read does not.
+    pub fn names_holders(&self) -> bool {
+        match self.list {
+            Reading::Value(_) => true,
+            Reading::Absent(Absence::StaleSince(_)) => self.state == GpuState::Present,
+            Reading::Absent(_) => false,
         }
     }
 

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::holders::holders;
 use super::line::{Column, Glyphs, Layout, Line};
-use crate::model::{Absence, Bytes, DeviceMemory, GpuState, Reading};
+use crate::model::{Bytes, DeviceMemory, GpuState, Reading};
 use crate::monitor::{GpuRow, Monitor};
 use crate::record::local;
 
@@ -61,7 +61,7 @@ fn lines(monitor: &Monitor, options: &LineOptions, columns: usize) -> Vec<Line> 
     let glyphs = Glyphs::new(options.ascii);
     let rows = monitor.gpus().iter().enumerate();
     rows.map(|(at, row)| {
-        let mut line = line(row, columns, glyphs);
+        let mut line = line(row, monitor.now().map(|(_, now_ms)| now_ms), columns, glyphs);
         if row.state == GpuState::Present {
             line.items = holders(monitor, at, row, glyphs);
         }
@@ -70,7 +70,7 @@ fn lines(monitor: &Monitor, options: &LineOptions, columns: usize) -> Vec<Line> 
     .collect()
 }
 
-fn line(row: &GpuRow, columns: usize, glyphs: Glyphs) -> Line {
+fn line(row: &GpuRow, now_ms: Option<u64>, columns: usize, glyphs: Glyphs) -> Line {
     let mut line = Line { cells: vec![row.label.clone(), glyphs.foreign(row.facts.name.as_str()).into_owned()], ..Line::default() };
     match row.state {
         GpuState::Lost { .. } => line.notes.push("lost: the driver no longer answers for it".to_owned()),
@@ -83,7 +83,9 @@ fn line(row: &GpuRow, columns: usize, glyphs: Glyphs) -> Line {
                 note("memory", why.to_string());
             }
             // A list of an earlier step still names the holders.
-            if let Some(why) = row.list.absence().filter(|why| !matches!(why, Absence::StaleSince(_))) {
+            if let Some(age_ms) = now_ms.and_then(|now_ms| row.account_age_ms(now_ms)) {
+                note("holders", format!("of {} s ago", age_ms / 1000));
+            } else if let Some(why) = row.list.absence().filter(|_| !row.names_holders()) {
                 note("holders", why.to_string());
             }
         }

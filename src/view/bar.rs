@@ -26,13 +26,13 @@ pub(super) struct Bar {
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, gpu: usize, say_free: bool, theme: &Theme) -> Bar {
     let ends = theme.style(Role::Label);
     let cells = area.width.saturating_sub(2);
-    let memory = picture.monitor().gpus().get(gpu).and_then(|row| row.memory.get());
+    let ledger = picture.monitor().gpus().get(gpu).and_then(|row| row.ledger.get());
     let mut pen = Pen::new(buffer, area);
     pen.glyph('▕', ends);
     let mut drawn = Bar::default();
     let mut x = area.x.saturating_add(1);
-    if let Some(memory) = memory {
-        for slice in slices(picture, gpu, &memory, cells) {
+    if let Some(ledger) = ledger {
+        for slice in slices(picture, gpu, &ledger, cells) {
             let named = match slice.look {
                 Look::Free => draw_free(&mut pen, &slice, say_free, theme),
                 Look::Driver => {
@@ -61,13 +61,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, gpu: usiz
 
 /// The figure stands at the right end, where the eye ends up.
 fn draw_free(pen: &mut Pen<'_>, slice: &Slice, say: bool, theme: &Theme) -> bool {
-    let text = slice.labels.first().map_or("", String::as_str);
-    let width = width_of(text);
-    if say && width + 4 <= slice.cells {
-        pen.skip(slice.cells - width - 2).put(text, theme.style(Role::Label)).skip(2);
-    } else {
-        pen.skip(slice.cells);
-    }
+    match slice.labels.iter().find(|text| say && width_of(text) + 4 <= slice.cells) {
+        Some(text) => pen.skip(slice.cells - width_of(text) - 2).put(text, theme.style(Role::Label)).skip(2),
+        None => pen.skip(slice.cells),
+    };
     true
 }
 

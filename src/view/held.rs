@@ -3,13 +3,16 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::figures::gib;
+use super::figures::{gib, span};
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::{Holder, Hue, Owner, Picture};
 use crate::model::{Bytes, Ledger};
 
-const TITLE: &str = "held by  ";
+/// What the line begins with, and how old it is where its lists are older than the step.
+fn title(picture: &Picture) -> String {
+    picture.monitor().account_age_ms().map_or_else(|| "held by  ".to_owned(), |age_ms| format!("held by, {} ago  ", span(age_ms)))
+}
 
 /// Draws the line. Users by what they hold; where there are too many, the smallest are counted together.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &Theme) {
@@ -19,7 +22,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     if !rest.is_empty() || !picture.owners().is_empty() {
         rest.extend(not_counted(picture));
     }
-    let room = area.width.saturating_sub(width_of(TITLE));
+    let title = title(picture);
+    let room = area.width.saturating_sub(width_of(&title));
     let width = |rest: &[Term]| rest.iter().map(|term| width_of(term.name) + width_of(&term.figure) + 4).sum::<u16>();
     // Who holds it comes first: what the bars show as well gives way.
     for term in ["driver", "free"] {
@@ -29,7 +33,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     }
     let reserved = width(&rest);
     let mut pen = Pen::new(buffer, area);
-    pen.put(TITLE, label);
+    pen.put(&title, label);
     let (owners, others) = fitting(picture.owners(), pen.room().saturating_sub(reserved));
     for owner in owners {
         let hue = if picture.is_by_process() && owner.hue != Hue::Unseen { text } else { theme.style(Role::Hue(owner.hue)) };

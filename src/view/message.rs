@@ -41,7 +41,7 @@ fn words(app: &App) -> (String, String) {
     if monitor.now().is_none() {
         return ("the first figures are on their way".to_owned(), busy());
     }
-    if monitor.gpus().iter().all(|row| !row.list.is_value()) {
+    if monitor.gpus().iter().all(|row| !row.names_holders()) {
         return ("nobody can be named: the process lists cannot be read".to_owned(), String::new());
     }
     if picture_is_filtered(app) {

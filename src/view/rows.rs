@@ -174,7 +174,7 @@ impl Row<'_> {
 
     /// Whether the figures are the last that were known, because the card's list can't be read now.
     fn is_past(&self) -> bool {
-        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.list.is_value())
+        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.names_holders())
     }
 
     /// All memory of the row's card.

@@ -1,10 +1,10 @@
 //! What a bar is made of: who takes how many of its cells, and what can be written inside.
 
 use crate::app::{Holder, Hue, Picture, RowId, TableRow};
-use crate::model::{Bytes, DeviceMemory, Ledger, Reading, Visibility};
+use crate::model::{Bytes, Ledger, Visibility};
 use crate::monitor::GpuRow;
 
-use super::figures::share;
+use super::figures::{share, span};
 
 /// What a slice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,30 +47,33 @@ impl Slice {
     }
 }
 
-/// The slices of one device's bar over `cells` cells.
-pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells: u16) -> Vec<Slice> {
+/// The slices of one device's bar over `cells` cells. All of them are of one moment, the ledger's; its age is said where it is free.
+pub(super) fn slices(picture: &Picture, gpu: usize, ledger: &Ledger, cells: u16) -> Vec<Slice> {
     let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
     // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
     let mut slices = instances(picture, row);
-    if row.list.is_value() {
+    if row.names_holders() {
         slices.extend(holders(picture, gpu));
     }
     let told: Bytes = slices.iter().map(|slice| slice.bytes).sum();
     alternate(&mut slices);
-    if memory.host() > Bytes::ZERO {
-        let labels = vec![format!("host {}", memory.host()), "host".to_owned()];
-        slices.push(Slice::new(memory.host(), Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
+    if ledger.host > Bytes::ZERO {
+        let labels = vec![format!("host {}", ledger.host), "host".to_owned()];
+        slices.push(Slice::new(ledger.host, Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
     }
-    if let Some(bytes) = untold(&row.ledger, memory, told) {
-        let what = if row.list.is_value() { "shares not told" } else { "holders unknown" };
+    if let Some(bytes) = untold(ledger, told) {
+        let what = if row.names_holders() { "shares not told" } else { "holders unknown" };
         slices.push(Slice::new(bytes, Look::Ownerless, labels('?', what, bytes)));
     }
-    slices.push(Slice::new(memory.free(), Look::Free, vec![format!("free {}", memory.free())]));
-    if let Some(driver) = memory.driver().filter(|bytes| *bytes > Bytes::ZERO) {
+    let age = picture.monitor().now().and_then(|(_, now_ms)| row.account_age_ms(now_ms));
+    let free = format!("free {}", ledger.free);
+    let labels = age.map(span).map_or_else(|| vec![free.clone()], |age| vec![format!("{free}, {age} ago"), format!("{age} ago")]);
+    slices.push(Slice::new(ledger.free, Look::Free, labels));
+    if let Some(driver) = ledger.driver.filter(|bytes| *bytes > Bytes::ZERO) {
         slices.push(Slice::new(driver, Look::Driver, Vec::new()));
     }
     // The noise of a clean card belongs to nobody and is too thin to be seen: the largest slice takes it along.
-    let noise = memory.total().saturating_sub(slices.iter().map(|slice| slice.bytes).sum());
+    let noise = ledger.total.saturating_sub(slices.iter().map(|slice| slice.bytes).sum());
     let sizes: Vec<(u64, bool)> =
         slices.iter().enumerate().map(|(at, slice)| (slice.bytes.0 + if at == 0 { noise.0 } else { 0 }, slice.must_show())).collect();
     for (slice, cells) in slices.iter_mut().zip(apportion(&sizes, cells)) {
@@ -80,8 +83,8 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
 }
 
 /// Used memory of which nobody can say whose it is, because a list or a process's figure is absent.
-fn untold(ledger: &Reading<Ledger>, memory: &DeviceMemory, told: Bytes) -> Option<Bytes> {
-    ledger.value()?.unattributed.is_none().then(|| memory.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
+fn untold(ledger: &Ledger, told: Bytes) -> Option<Bytes> {
+    ledger.unattributed.is_none().then(|| ledger.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
 }
 
 /// The parts of a split GPU, by what is used of each: whoever holds that stands in the bar of the instance, and in its colour here.

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -114,7 +114,7 @@ fn records_are_not_held_back() {
 #[test]
 fn a_signal_is_died_of_after_a_whole_record() {
     let machine = two();
-    for of in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    for of in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR1] {
         let (mut child, mut out) = start(&machine, &["-l", "0.05", "--format", "json"]);
         line(&mut out);
         signal(&child, of);
@@ -124,6 +124,31 @@ fn a_signal_is_died_of_after_a_whole_record() {
         assert!(rest.is_empty() || rest.ends_with('\n'));
         objects(&rest);
     }
+}
+
+/// `nohup` has the signal ignored and starts the program: it stays ignored.
+#[test]
+fn a_signal_that_was_ignored_before_stays_so() {
+    let machine = two();
+    let log = machine.running(&["-l", "0.05"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(log.get_program()).args(log.get_args());
+    for (name, value) in log.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let mut child = shell.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    line(&mut out);
+    signal(&child, Signal::SIGHUP);
+    // Two seconds of lines: it goes on.
+    for _ in 0..80 {
+        assert!(line(&mut out).ends_with('\n'));
+    }
+    signal(&child, Signal::SIGTERM);
+    assert_eq!(died_of(&mut child), Some(Signal::SIGTERM as i32));
 }
 
 /// A pipe that is full keeps no signal from ending the program.

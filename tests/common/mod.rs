@@ -96,12 +96,20 @@ impl Machine {
 #[derive(Clone)]
 pub struct TestClock {
     ms: Arc<AtomicU64>,
+    /// Microseconds that pass between two looks at [`Clock::now_us`]: what a list takes.
+    list_us: Arc<AtomicU64>,
+    looks: Arc<AtomicU64>,
     file: PathBuf,
 }
 
 impl TestClock {
     pub fn new(file: &Path) -> Self {
-        Self { ms: Arc::new(AtomicU64::new(0)), file: file.to_owned() }
+        Self { ms: Arc::default(), list_us: Arc::default(), looks: Arc::default(), file: file.to_owned() }
+    }
+
+    /// From now on the lists of one device take so long.
+    pub fn set_list_us(&self, us: u64) {
+        self.list_us.store(us, Ordering::SeqCst);
     }
 
     pub fn set(&self, ms: u64) {
@@ -114,6 +122,10 @@ impl TestClock {
 impl Clock for TestClock {
     fn now_ms(&self) -> u64 {
         self.ms.load(Ordering::SeqCst)
+    }
+
+    fn now_us(&self) -> u64 {
+        self.looks.fetch_add(1, Ordering::SeqCst) * self.list_us.load(Ordering::SeqCst)
     }
 
     fn wall(&self) -> Moment {

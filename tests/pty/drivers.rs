@@ -66,6 +66,9 @@ fn an_init_that_never_returns_can_be_left() {
     let (mut session, _folder) = over_toml("[[fault]]\ncall = \"init\"\nhang = true\n");
     session.see("waiting for");
     answered_soon(&mut session, "?", true);
+    answered_soon(&mut session, "\x1b", false);
+    // Which call, and for how long.
+    session.see("▲ the driver has not answered `start` for ");
     left_soon(session);
 }
 

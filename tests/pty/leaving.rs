@@ -20,7 +20,14 @@ fn every_key_that_quits_leaves_with_0() {
 
 #[test]
 fn a_signal_is_died_of_with_the_terminal_restored() {
-    for (signal, name) in [(Signal::SIGTERM, "Terminated"), (Signal::SIGHUP, "Hangup"), (Signal::SIGINT, "Interrupt")] {
+    for (signal, name) in [
+        (Signal::SIGTERM, "Terminated"),
+        (Signal::SIGHUP, "Hangup"),
+        (Signal::SIGINT, "Interrupt"),
+        (Signal::SIGQUIT, "Quit"),
+        (Signal::SIGUSR1, "User defined signal 1"),
+        (Signal::SIGALRM, "Alarm clock"),
+    ] {
         let session = over("two-h200-jobs");
         session.see("5000020");
         session.signal(signal);

@@ -162,8 +162,18 @@ fn any_sample(gpus: usize, facts: Vec<Arc<ProcessFacts>>) -> impl Strategy<Value
     })
 }
 
+fn key() -> impl Strategy<Value = ProcessKey> {
+    (any::<u32>(), option(any::<u64>())).prop_map(|(pid, start_ticks)| ProcessKey { pid, start_ticks })
+}
+
 fn any_event() -> impl Strategy<Value = Record> {
-    let kind = prop_oneof![any::<u64>().prop_map(|ms| EventKind::Gap { ms }), any_text().prop_map(EventKind::Lost), Just(EventKind::Found),];
+    let kind = prop_oneof![
+        any::<u64>().prop_map(|ms| EventKind::Gap { ms }),
+        any_text().prop_map(EventKind::Lost),
+        Just(EventKind::Found),
+        key().prop_map(EventKind::Untracked),
+        key().prop_map(EventKind::Tracked)
+    ];
     (moment(), 0..1_u64 << 53, option(any_text()), kind)
         .prop_map(|(time, elapsed_ms, gpu, kind)| Record::Event(Event { time, elapsed_ms, gpu: gpu.map(|id| GpuId::new(id.as_str())), kind }))
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use super::{FIRST_PAUSE_MS, LiveSource, Open, Session, facts_of};
 use crate::collect::Clock;
-use crate::collect::power::SleepWatch;
+use crate::collect::power::{SleepWatch, bound};
 use crate::collect::step::GpuStep;
 use crate::model::{Absence, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, SafeText, Sample, Telemetry, Untracked};
 
 pub(super) struct Asleep {
     gpus: Vec<Arc<GpuFacts>>,
     watches: Vec<SleepWatch>,
+    /// Bus ids of the GPUs that the kernel module has.
+    bound: Vec<String>,
     since_ms: u64,
     next_ms: u64,
 }
@@ -32,23 +34,25 @@ impl<C: Clock> LiveSource<C> {
         open.driver.close();
         let gpus = facts_of(&open);
         let next_ms = now + self.options.interval_ms;
-        Session::Asleep(Box::new(Asleep { gpus, watches: open.watches, since_ms: now, next_ms }))
+        let bound = bound(&self.options.proc_root);
+        Session::Asleep(Box::new(Asleep { gpus, watches: open.watches, bound, since_ms: now, next_ms }))
     }
 
     /// GPUs that slept before anybody looked: known from sysfs alone.
-    pub(super) fn found_asleep(&mut self, bus_ids: &[String]) -> Session {
+    pub(super) fn found_asleep(&mut self, bus_ids: Vec<String>) -> Session {
         let gpus: Vec<Arc<GpuFacts>> = bus_ids.iter().enumerate().map(|(at, pci)| Arc::new(sleeping_facts(at, pci))).collect();
         let watches = gpus.iter().map(|facts| SleepWatch::new(self.power_files(facts))).collect();
         let now = self.clock.now_ms();
         self.send_header(None, gpus.clone());
-        Session::Asleep(Box::new(Asleep { gpus, watches, since_ms: now, next_ms: now }))
+        Session::Asleep(Box::new(Asleep { gpus, watches, bound: bus_ids, since_ms: now, next_ms: now }))
     }
 
     pub(super) fn watch_sleep(&mut self, mut asleep: Box<Asleep>) -> Session {
         self.clock.sleep_until_ms(asleep.next_ms);
         let now = self.clock.now_ms();
         asleep.next_ms = now + self.options.interval_ms;
-        if asleep.watches.iter_mut().any(|watch| watch.should_wake(now)) {
+        let woken = asleep.watches.iter_mut().any(|watch| watch.should_wake(now));
+        if woken || bound(&self.options.proc_root) != asleep.bound {
             return match self.open() {
                 Ok(open) => Session::Open(open),
                 Err(_) => Session::Gone { retry_ms: now + FIRST_PAUSE_MS, pause_ms: FIRST_PAUSE_MS },

@@ -1,18 +1,17 @@
-//! How a finished step becomes a sample: which processes are tracked, who they are, and what the step cost.
+//! How a finished step becomes a sample: who the tracked processes are, and what the step cost.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::tracked::Place;
 use super::{FixedFacts, HostScope, LiveSource, Open};
 use crate::collect::Clock;
 use crate::collect::host::Host;
 use crate::collect::step::GpuStep;
-use crate::model::{Absence, Bytes, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample, Untracked};
+use crate::model::{Absence, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample};
 
-/// The most processes that are tracked; the smaller ones beyond are counted and summed.
-const MOST_TRACKED: usize = 2048;
 /// A shorter span says little: the first step has none, and steps of 50 ms share one measurement.
 const LEAST_SPAN_MS: u64 = 200;
 
@@ -32,9 +31,12 @@ struct Meter {
 
 impl<C: Clock> LiveSource<C> {
     pub(super) fn finish_sample(&mut self, open: &mut Open, now: u64) -> Sample {
-        let (tracked, mut untracked) = choose_tracked(&open.gpus, &mut open.tracked);
+        let (tracked, mut untracked) = open.tracked.choose(&open.gpus);
         open.siblings.iter().for_each(|sibling| sibling.count_in(&open.gpus, &mut untracked));
         self.meet(&tracked, &open.gpus);
+        for (gpu, kind) in open.tracked.settle(&tracked, &open.gpus, |pid| self.facts(pid).key) {
+            self.event(Some(open.gpus[gpu].device.facts().id.clone()), kind);
+        }
         // Devices that could not be opened stay a fault for as long as the driver is open.
         let mut faults = open.unopened.clone();
         let began = std::mem::replace(&mut open.began_ms, now + 1);
@@ -46,7 +48,7 @@ impl<C: Clock> LiveSource<C> {
 
     /// Meets the processes that are new and asks the host for those that are looked at.
     fn meet(&mut self, tracked: &[Place], gpus: &[GpuStep]) {
-        let pid_of = |place: &Place| gpus[place.gpu].listed()[place.at].pid;
+        let pid_of = |place: &Place| place.pid(gpus);
         let mut listed: Vec<u32> = tracked.iter().map(pid_of).collect();
         listed.sort_unstable();
         listed.dedup();
@@ -78,13 +80,16 @@ impl<C: Clock> LiveSource<C> {
         }
     }
 
+    fn facts(&self, pid: u32) -> Arc<ProcessFacts> {
+        self.host.facts(pid).map_or_else(|| Arc::new(ProcessFacts::unseen(pid)), Arc::clone)
+    }
+
     fn process_sample(&self, open: &Open, place: Place, began_ms: u64) -> ProcessSample {
         let step = &open.gpus[place.gpu];
         let listed = &step.listed()[place.at];
-        let facts = self.host.facts(listed.pid).map_or_else(|| Arc::new(ProcessFacts::unseen(listed.pid)), Arc::clone);
         ProcessSample {
             gpu: place.gpu,
-            facts,
+            facts: self.facts(listed.pid),
             kind: listed.kind,
             // The figure of an older list is none of this step.
             memory: step.stale_since(began_ms).map_or_else(|| listed.memory.clone(), |since| Reading::Absent(Absence::StaleSince(since))),
@@ -113,48 +118,13 @@ impl OwnMeter {
     }
 }
 
-/// One listed process: its device, and its place in that device's list.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    gpu: usize,
-    at: usize,
-}
-
-impl Place {
-    fn key(self, gpus: &[GpuStep]) -> (usize, u32) {
-        (self.gpu, gpus[self.gpu].listed()[self.at].pid)
-    }
-
-    fn bytes(self, gpus: &[GpuStep]) -> Option<Bytes> {
-        gpus[self.gpu].listed()[self.at].memory.get()
-    }
-}
-
-/// Which listed processes are tracked, and for each device those that are only counted. Of equal ones those stay that were
-/// tracked `before`, so that nobody seems to go and to come.
-fn choose_tracked(gpus: &[GpuStep], before: &mut HashSet<(usize, u32)>) -> (Vec<Place>, Vec<Untracked>) {
-    let places = |(gpu, step): (usize, &GpuStep)| (0..step.listed().len()).map(move |at| Place { gpu, at });
-    let mut all: Vec<Place> = gpus.iter().enumerate().flat_map(places).collect();
-    let mut untracked = vec![Untracked::default(); gpus.len()];
-    if all.len() > MOST_TRACKED {
-        all.sort_by_key(|place| (Reverse(place.bytes(gpus)), !before.contains(&place.key(gpus))));
-        for place in all.drain(MOST_TRACKED..) {
-            untracked[place.gpu].add(place.bytes(gpus));
-        }
-        all.sort_unstable();
-    }
-    before.clear();
-    before.extend(all.iter().map(|place| place.key(gpus)));
-    (all, untracked)
-}
-
 /// The PIDs of the `most` largest processes of each device: no more than that can be printed.
 fn largest(tracked: &[Place], gpus: &[GpuStep], most: usize) -> Vec<u32> {
     let mut pids = Vec::new();
     for gpu in 0..gpus.len() {
         let mut here: Vec<Place> = tracked.iter().copied().filter(|place| place.gpu == gpu).collect();
         here.sort_by_key(|place| Reverse(place.bytes(gpus)));
-        pids.extend(here.iter().take(most).map(|place| gpus[gpu].listed()[place.at].pid));
+        pids.extend(here.iter().take(most).map(|place| place.pid(gpus)));
     }
     pids
 }

@@ -5,18 +5,23 @@
 
 mod asleep;
 mod assemble;
+mod inventory;
 mod options;
 mod siblings;
+mod tracked;
 
 pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use asleep::Asleep;
 use assemble::OwnMeter;
+use inventory::Inventory;
+use options::DriverLine;
 use siblings::Sibling;
+use tracked::Tracked;
 
 use super::host::Host;
 use super::lanes::{LaneClock, affordable_period_ms};
@@ -64,8 +69,8 @@ struct Open {
     driver: Driver,
     gpus: Vec<GpuStep>,
     siblings: Vec<Sibling>,
-    /// Position of the device and PID of each process that the last sample had.
-    tracked: HashSet<(usize, u32)>,
+    tracked: Tracked,
+    inventory: Inventory,
     watches: Vec<SleepWatch>,
     memory: LaneClock,
     processes: LaneClock,
@@ -117,7 +122,7 @@ impl<C: Clock> LiveSource<C> {
 
     fn open_first(&mut self) -> Result<(), SourceError> {
         if let Some(bus_ids) = power::all_asleep(&self.options.proc_root, &self.options.sys_root) {
-            self.session = self.found_asleep(&bus_ids);
+            self.session = self.found_asleep(bus_ids);
             return Ok(());
         }
         self.session = Session::Open(self.open()?);
@@ -126,8 +131,9 @@ impl<C: Clock> LiveSource<C> {
 
     /// Opens the driver and sends a header. Also the way back after a reload or a sleep.
     fn open(&mut self) -> Result<Box<Open>, SourceError> {
-        let driver = Driver::open(self.options.library.as_deref())?;
-        self.interest.set_driver(driver);
+        self.interest.set_driver(DriverLine::Starting(Instant::now()));
+        let driver = Driver::open(self.options.library.as_deref()).inspect_err(|_| self.interest.set_driver(DriverLine::Closed))?;
+        self.interest.set_driver(DriverLine::Open(driver));
         let mut unopened = Vec::new();
         let mut devices = Vec::new();
         for device in driver.devices() {
@@ -146,6 +152,7 @@ impl<C: Clock> LiveSource<C> {
             driver.close();
             return Err(SelectionError::Nothing { known: known(&devices.iter().map(Device::facts).collect::<Vec<_>>()) }.into());
         }
+        let inventory = Inventory::opened(&devices, &unopened, &self.options.proc_root, self.clock.now_ms());
         let (mut devices, siblings) = Sibling::part(devices, &chosen);
         if self.options.fixed == FixedFacts::First {
             devices.iter_mut().for_each(Device::read_fixed);
@@ -156,7 +163,8 @@ impl<C: Clock> LiveSource<C> {
             driver,
             gpus: devices.into_iter().map(GpuStep::new).collect(),
             siblings,
-            tracked: HashSet::new(),
+            tracked: Tracked::default(),
+            inventory,
             watches,
             memory: LaneClock::new(now, self.memory_period_ms()),
             processes: LaneClock::new(now, self.list_period_ms()),
@@ -236,7 +244,8 @@ impl<C: Clock> LiveSource<C> {
             open.memory.ran(now);
         }
         if is_gone(&open) {
-            return self.close(&open, "the driver stopped answering");
+            open.driver.close();
+            return self.gone("the driver stopped answering");
         }
         if closes {
             open.step.ran(now);
@@ -270,16 +279,17 @@ impl<C: Clock> LiveSource<C> {
     }
 
     fn read_lists(&mut self, open: &mut Open, now: u64) {
-        let of_siblings = open.siblings.iter_mut().filter_map(Sibling::read);
-        let of_gpus = open.gpus.iter_mut().filter_map(|gpu| gpu.read_processes(now, || pool(&mut self.host)));
+        let clock = &self.clock;
+        let of_siblings = open.siblings.iter_mut().filter_map(|sibling| sibling.read(clock));
+        let of_gpus = open.gpus.iter_mut().filter_map(|gpu| gpu.read_processes(now, clock, || pool(&mut self.host)));
         // A list that failed says nothing of what lists cost.
-        let spent_ns = of_siblings.chain(of_gpus).reduce(|all, one| all + one);
+        let spent_us = of_siblings.chain(of_gpus).reduce(|all, one| all + one);
         if open.processes.is_due(now) {
             open.processes.ran(now);
         }
-        let Some(spent_ns) = spent_ns else { return };
+        let Some(spent_us) = spent_us else { return };
         open.list_costs_us.rotate_right(1);
-        open.list_costs_us[0] = spent_ns / 1000;
+        open.list_costs_us[0] = spent_us;
         // The cheapest of the last three: a round or two that stalled are no dear driver.
         let cost_us = open.list_costs_us.into_iter().min().unwrap_or_default();
         let least = self.list_period_ms();
@@ -290,8 +300,8 @@ impl<C: Clock> LiveSource<C> {
         open.processes.slow_to(period, now, grid);
     }
 
-    fn close(&mut self, open: &Open, why: &str) -> Session {
-        open.driver.close();
+    /// The driver was closed and cannot be opened now.
+    fn gone(&mut self, why: &str) -> Session {
         self.event(None, EventKind::Lost(SafeText::new(why)));
         Session::Gone { retry_ms: self.clock.now_ms() + FIRST_PAUSE_MS, pause_ms: FIRST_PAUSE_MS }
     }
@@ -311,6 +321,10 @@ impl<C: Clock> LiveSource<C> {
         self.tell_lost_and_found(&mut open);
         self.queue.push_back(Record::Sample(Box::new(sample)));
         open.sampled = true;
+        if self.has_other_devices(&mut open, now) {
+            open.driver.close();
+            return self.open().map_or_else(|_| self.gone("its devices have changed"), Session::Open);
+        }
         self.let_idle_sleep(open, now)
     }
 
@@ -327,7 +341,7 @@ impl<C: Clock> LiveSource<C> {
         let mut found = false;
         for gpu in &mut open.gpus {
             if gpu.looks_shared(|| pool(&mut self.host)) {
-                gpu.share_host_memory(now, || pool(&mut self.host));
+                gpu.share_host_memory(now, &self.clock, || pool(&mut self.host));
                 found = true;
             }
         }

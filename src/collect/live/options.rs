@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::collect::nvml::Driver;
 use crate::collect::select::Selection;
@@ -42,12 +42,24 @@ pub enum TelemetryScope {
     Asked(Vec<Ask>),
 }
 
+/// How far it has come with the driver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum DriverLine {
+    /// Nothing is asked.
+    #[default]
+    Closed,
+    /// The library is being started, since then.
+    Starting(Instant),
+    /// Questions are put to it.
+    Open(Driver),
+}
+
 /// What the picture and the lanes tell each other: what somebody looks at, and what the driver is busy with.
 #[derive(Debug, Default)]
 pub struct Interest {
     pids: Mutex<Vec<u32>>,
     sm_column: AtomicBool,
-    driver: Mutex<Option<Driver>>,
+    driver: Mutex<DriverLine>,
 }
 
 impl Interest {
@@ -59,15 +71,19 @@ impl Interest {
         self.sm_column.store(sm_column, Ordering::Relaxed);
     }
 
-    /// The driver call that is under way and since when; `None` between calls, and before the driver is open.
+    /// The driver call that is under way and since when; `None` between calls, and while the driver is closed.
     /// It waits for nothing, whatever the driver does.
     pub fn driver_call(&self) -> Option<(&'static str, Duration)> {
         let driver = *self.driver.lock().unwrap_or_else(PoisonError::into_inner);
-        driver.and_then(Driver::in_call)
+        match driver {
+            DriverLine::Closed => None,
+            DriverLine::Starting(since) => Some(("start", since.elapsed())),
+            DriverLine::Open(driver) => driver.in_call(),
+        }
     }
 
-    pub(super) fn set_driver(&self, driver: Driver) {
-        *self.driver.lock().unwrap_or_else(PoisonError::into_inner) = Some(driver);
+    pub(super) fn set_driver(&self, driver: DriverLine) {
+        *self.driver.lock().unwrap_or_else(PoisonError::into_inner) = driver;
     }
 
     pub(super) fn wants_sm(&self) -> bool {

@@ -1,5 +1,6 @@
 //! MIG instances beside a chosen one. They have no row; their processes hold memory of the parent's row and are counted there.
 
+use crate::collect::Clock;
 use crate::collect::nvml::{Device, Listed};
 use crate::collect::step::GpuStep;
 use crate::model::{GpuId, Untracked};
@@ -26,11 +27,11 @@ impl Sibling {
         (meant, siblings)
     }
 
-    /// Reads its list. Returns the time that it took in the driver, in nanoseconds, where it could be read.
-    pub(super) fn read(&mut self) -> Option<u64> {
-        let before = self.device.spent_ns();
+    /// Reads its list. Returns what it took by `clock`, in microseconds, where it could be read.
+    pub(super) fn read(&mut self, clock: &impl Clock) -> Option<u64> {
+        let before = clock.now_us();
         self.known = self.device.processes(&mut self.listed).is_value();
-        self.known.then(|| self.device.spent_ns().saturating_sub(before))
+        self.known.then(|| clock.now_us().saturating_sub(before))
     }
 
     /// Adds its processes to those that are only counted on its parent.

@@ -32,6 +32,8 @@ pub struct Device {
     facts: GpuFacts,
     pub(super) line: Line,
     memory_version: Option<MemoryVersion>,
+    /// What [`Device::has_own_memory`] found out.
+    own_memory: Option<bool>,
     /// The last total that made sense.
     total: Option<u64>,
     /// The most that a process can have, where it is not the total.
@@ -69,6 +71,26 @@ impl Device {
         device.has_instances = instances.iter().any(Result::is_ok);
         into.push(Ok(device));
         into.append(&mut instances);
+    }
+
+    /// The UUIDs of its MIG instances as they are now; `None` where the driver does not say. Where MIG is off, one cheap call.
+    pub fn instances(&mut self) -> Option<Vec<GpuId>> {
+        if self.is_instance() || self.line.lacks(Call::Mig) {
+            return Some(Vec::new());
+        }
+        if self.line.put(Call::Mig, Handle::mig_mode).ok()?.current != 1 {
+            return Some(Vec::new());
+        }
+        let places = self.line.put(Call::Mig, Handle::mig_device_count).ok()?.min(MOST_INSTANCES);
+        let mut ids = Vec::new();
+        for place in 0..places {
+            match self.line.put(Call::Mig, |gpu| gpu.mig_device_by_index(place)) {
+                Ok(handle) => ids.push(identify(&Line::new(self.line.driver(), handle, true), None).ok()?),
+                Err(NvmlError::NotFound | NvmlError::InvalidArg) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(ids)
     }
 
     fn open_instances(&mut self, into: &mut Vec<Result<Self, Fault>>) {
@@ -116,6 +138,7 @@ impl Device {
             facts,
             line,
             memory_version: None,
+            own_memory: None,
             total: None,
             process_limit: None,
             lists: Lists::new(),
@@ -126,7 +149,7 @@ impl Device {
         device.facts.power_limit_mw = device.line.within(Call::PowerLimit, limit, MOST_MILLIWATTS);
         let memory = device.memory();
         // GPUs without memory of their own (GB10, Thor, Jetson) answer so by both memory calls; their names are no help.
-        device.facts.shared_with_host = memory.absence() == Some(&Absence::NotSupported);
+        device.facts.shared_with_host = memory.absence() == Some(&Absence::NotSupported) && !device.has_own_memory();
         device.facts.total = memory.map(|memory| memory.total());
         device
     }
@@ -139,6 +162,7 @@ impl Device {
             facts: self.facts.clone(),
             line: self.line.unwatched(),
             memory_version: self.memory_version,
+            own_memory: self.own_memory,
             total: self.total,
             process_limit: self.process_limit,
             lists: Lists::new(),
@@ -178,6 +202,12 @@ impl Device {
     /// succeeds: other answers may come from the library's own memory.
     pub fn condition(&self) -> Condition {
         self.line.condition()
+    }
+
+    /// Whether it is sure to have memory of its own, for where the memory calls tell nothing: BAR1 is the window to it. A GPU that
+    /// shares the host's has none (nvidia-smi shows N/A for it on a GB10), while one with memory may lack it, too (GH200).
+    pub fn has_own_memory(&mut self) -> bool {
+        *self.own_memory.get_or_insert_with(|| self.line.ask(Call::Bar1, Handle::bar1_memory_info).value().is_some_and(|bar1| bar1.total > 0))
     }
 
     /// Its memory: by v2, where the driver's reserve stands apart, else by v1. Which one is settled by the first figures that make
@@ -245,11 +275,6 @@ impl Device {
 
     fn process_limit(&self) -> u64 {
         self.process_limit.or(self.total).unwrap_or(MOST_BYTES)
-    }
-
-    /// The time that calls to the driver have taken so far, in nanoseconds.
-    pub fn spent_ns(&self) -> u64 {
-        self.line.driver().spent_ns()
     }
 
     /// Moves the failures since the last time to `into`: at most one a call name. What is not supported or not permitted is none.

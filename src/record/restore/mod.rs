@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::facts::FactsTable;
 use super::time::Time;
-use crate::model::{Event, EventKind, Fault, GpuId, Header, OwnCost, ProcessFacts, Record, SafeText, Sample};
+use crate::model::{Event, EventKind, Fault, GpuId, Header, OwnCost, ProcessFacts, ProcessKey, Record, SafeText, Sample};
 use values::{Text, count};
 
 /// What every line has.
@@ -170,15 +170,20 @@ pub(super) struct EventLine {
     ms: u64,
     #[serde(default)]
     reason: Text,
+    pid: Option<u32>,
+    start_ticks: Option<u64>,
 }
 
 impl EventLine {
     /// The event, unless it is one that the monitor concludes anew or one that this version has no word for.
     pub(super) fn restore(self) -> Result<Option<Record>, BeyondClock> {
-        let kind = match self.event.0.as_str() {
-            "gap" => EventKind::Gap { ms: self.ms },
-            "lost" => EventKind::Lost(self.reason.0),
-            "found" => EventKind::Found,
+        let key = self.pid.map(|pid| ProcessKey { pid, start_ticks: self.start_ticks });
+        let kind = match (self.event.0.as_str(), key) {
+            ("untracked", Some(key)) => EventKind::Untracked(key),
+            ("tracked", Some(key)) => EventKind::Tracked(key),
+            ("gap", _) => EventKind::Gap { ms: self.ms },
+            ("lost", _) => EventKind::Lost(self.reason.0),
+            ("found", _) => EventKind::Found,
             _ => return Ok(None),
         };
         let gpu = self.uuid.map(|uuid| uuid.id());

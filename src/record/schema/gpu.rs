@@ -199,7 +199,7 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     let driver_inside = gpu.memory.value().is_some_and(|memory| memory.driver().is_none());
     let known = memory.is_none();
     let list = gpu.processes.absence().filter(|_| known);
-    let untold = row.and_then(|row| row.ledger.get()).is_some_and(|ledger| ledger.processes.is_none());
+    let untold = row.and_then(GpuRow::ledger_of_step).is_none_or(|ledger| ledger.processes.is_none()) && known;
     let share = || monitor.processes_of(at).find_map(|row| row.memory.absence()).unwrap_or(&UNTOLD);
     let untold = list.or_else(|| untold.then(share));
     let no_rate = row.is_none_or(|row| !row.bytes_per_minute().is_value());
@@ -264,7 +264,7 @@ struct MemoryFields<'a> {
 impl<'a> MemoryFields<'a> {
     fn new(gpu: &'a GpuSample, row: Option<&GpuRow>) -> Self {
         let memory = gpu.memory.value();
-        let ledger = row.and_then(|row| row.ledger.get());
+        let ledger = row.and_then(GpuRow::ledger_of_step);
         let peak = row.and_then(|row| row.peak);
         Self {
             total: memory.map(DeviceMemory::total),

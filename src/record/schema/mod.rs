@@ -181,6 +181,8 @@ struct EventLine<'a> {
 enum EventFields<'a> {
     Came { pid: u32, start_ticks: Option<u64> },
     Gone { pid: u32, start_ticks: Option<u64>, peak: Option<Bytes> },
+    Untracked { pid: u32, start_ticks: Option<u64> },
+    Tracked { pid: u32, start_ticks: Option<u64> },
     Gap { ms: u64 },
     Lost { reason: &'a str },
     Found,
@@ -191,6 +193,8 @@ pub(super) fn event<'a>(event: &'a Event, monitor: &Monitor) -> impl Serialize +
     let what = match &event.kind {
         EventKind::Came(key) => EventFields::Came { pid: key.pid, start_ticks: key.start_ticks },
         EventKind::Gone { key, peak } => EventFields::Gone { pid: key.pid, start_ticks: key.start_ticks, peak: *peak },
+        EventKind::Untracked(key) => EventFields::Untracked { pid: key.pid, start_ticks: key.start_ticks },
+        EventKind::Tracked(key) => EventFields::Tracked { pid: key.pid, start_ticks: key.start_ticks },
         EventKind::Gap { ms } => EventFields::Gap { ms: *ms },
         EventKind::Lost(reason) => EventFields::Lost { reason: reason.as_str() },
         EventKind::Found => EventFields::Found,
