@@ -1,6 +1,7 @@
 //! The dialog that sends a signal: bound to one process when it opens, whatever row is selected afterwards.
 
 use super::picture::{Holder, Picture, TableRow};
+use super::{App, Effect};
 use crate::model::{Bytes, ProcessFacts, ProcessKey, Refusal, RunState, SafeText, Signal, Visibility};
 
 /// How far the dialog has come.
@@ -88,5 +89,42 @@ impl Dialog {
             Err(refusal @ (Refusal::Ended | Refusal::Replaced)) => Stage::Refused(refusal),
             Err(refusal) => Stage::Failed(signal, refusal),
         };
+    }
+}
+
+impl App {
+    /// The dialog that sends a signal, where it is open.
+    pub const fn dialog(&self) -> Option<&Dialog> {
+        self.dialog.as_ref()
+    }
+
+    /// Opens the dialog about the selected process; in the dialog, chooses that signal.
+    pub(super) fn ask(&mut self, signal: Signal) -> Effect {
+        if let Some(dialog) = &mut self.dialog {
+            dialog.signal = signal;
+            return Effect::Redraw;
+        }
+        let picture = self.picture();
+        let Some(dialog) = self.meant().and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
+        let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
+        self.dialog = Some(dialog);
+        effect
+    }
+
+    /// The dialog, if it is still about that process.
+    pub(super) fn dialog_of(&mut self, key: ProcessKey) -> Option<&mut Dialog> {
+        self.dialog.as_mut().filter(|dialog| dialog.key == key)
+    }
+
+    pub(super) fn choose_signal(&mut self, by: isize) {
+        if let Some(dialog) = &mut self.dialog {
+            dialog.step(by);
+        }
+    }
+
+    /// The signal under the cursor, once the process is held.
+    pub(super) fn send(&self) -> Effect {
+        let open = self.dialog.as_ref().filter(|dialog| dialog.is_open());
+        open.map_or(Effect::None, |dialog| Effect::Signal { key: dialog.key, signal: dialog.signal })
     }
 }

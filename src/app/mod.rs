@@ -39,7 +39,7 @@ pub use window::Window;
 use crossterm::event::KeyEvent;
 
 use crate::insight::{Severity, Warning};
-use crate::model::{ProcessKey, Record, Signal};
+use crate::model::Record;
 use freshness::Clock;
 use keys::{Action, BINDINGS};
 use selection::Selection;
@@ -130,16 +130,6 @@ impl App {
     /// The screen below the dialog, where one is open.
     pub const fn beneath(&self) -> Screen {
         self.screen
-    }
-
-    /// The process that is looked at from close by.
-    pub const fn detail(&self) -> Option<&Detail> {
-        self.detail.as_ref()
-    }
-
-    /// The dialog that sends a signal, where it is open.
-    pub const fn dialog(&self) -> Option<&Dialog> {
-        self.dialog.as_ref()
     }
 
     /// Position of the row under the cursor in [`Picture::rows`].
@@ -280,32 +270,17 @@ impl App {
                     None => return self.look_closely(),
                 }
             }
-            Action::Environment => {
-                if let Some(detail) = &mut self.detail {
-                    detail.environment = if detail.environment.is_some() { None } else { Some(0) };
-                }
-            }
+            Action::Environment => self.toggle_environment(),
             Action::Scroll(by) if self.screen == Screen::Help => {
                 self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
             }
-            Action::Scroll(by) => {
-                if let Some(detail) = &mut self.detail {
-                    detail.scroll(by);
-                }
-            }
+            Action::Scroll(by) => self.scroll_detail(by),
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
             Action::Signal(signal) => return self.ask(signal),
-            Action::Choose(by) => {
-                if let Some(dialog) = &mut self.dialog {
-                    dialog.step(by);
-                }
-            }
-            Action::Send => {
-                let Some(dialog) = self.dialog.as_ref().filter(|dialog| dialog.is_open()) else { return Effect::None };
-                return Effect::Signal { key: dialog.key, signal: dialog.signal };
-            }
+            Action::Choose(by) => self.choose_signal(by),
+            Action::Send => return self.send(),
             Action::Help => {
                 self.dialog = None;
                 self.help_top = 0;
@@ -339,43 +314,6 @@ impl App {
         }
         self.detail = None;
         self.screen = Screen::Dashboard;
-    }
-
-    /// Opens the close look at the selected process.
-    fn look_closely(&mut self) -> Effect {
-        let picture = self.picture();
-        let Some(row) = self.selected().and_then(|at| picture.rows().get(at)).filter(|row| row.key().is_some()) else { return Effect::None };
-        let whom = detail::whom(picture, row).filter(|_| self.setup.mode == Mode::Live);
-        self.detail = Some(Detail::of(row.id.clone()));
-        self.screen = Screen::Detail;
-        whom.map_or(Effect::Redraw, Effect::Look)
-    }
-
-    /// The row that keys about a process mean: the one that is looked at, or else the one under the cursor.
-    fn meant(&self) -> Option<&TableRow> {
-        let picture = self.picture();
-        match &self.detail {
-            Some(detail) => detail.row(picture),
-            None => self.selected().and_then(|at| picture.rows().get(at)),
-        }
-    }
-
-    /// Opens the dialog about the selected process; in the dialog, chooses that signal.
-    fn ask(&mut self, signal: Signal) -> Effect {
-        if let Some(dialog) = &mut self.dialog {
-            dialog.signal = signal;
-            return Effect::Redraw;
-        }
-        let picture = self.picture();
-        let Some(dialog) = self.meant().and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
-        let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
-        self.dialog = Some(dialog);
-        effect
-    }
-
-    /// The dialog, if it is still about that process.
-    fn dialog_of(&mut self, key: ProcessKey) -> Option<&mut Dialog> {
-        self.dialog.as_mut().filter(|dialog| dialog.key == key)
     }
 
     fn press(&mut self, key: &KeyEvent) -> Effect {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::model::{
     Absence, Bytes, Details, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, Moment, OwnCost, ProcessFacts,
-    ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Telemetry, Untracked, Visibility,
+    ProcessKey, ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Signal, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
