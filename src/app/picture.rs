@@ -3,10 +3,10 @@
 //! It is put in order once a record, so that a frame only looks up what it shows.
 
 use super::groups::{Group, GroupId, Grouping, fold};
+use super::letters::{Candidate, Letter, Letters};
 use super::listing::Listing;
 use super::owners::{Hue, Owner, Owners};
 use super::sort::Table;
-use super::tags::{Candidate, Tag, Tags};
 use super::tree::grow;
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
 use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow};
@@ -57,7 +57,7 @@ pub enum Holder {
         /// Position in [`Monitor::processes`].
         at: usize,
         /// Its letter.
-        tag: Tag,
+        letter: Letter,
         /// Its colour.
         hue: Hue,
     },
@@ -145,7 +145,7 @@ pub struct Picture {
     /// How many rows there would be if none were left out.
     unfiltered: usize,
     owners: Owners,
-    tags: Tags,
+    letters: Letters,
     by_process: bool,
 }
 
@@ -278,18 +278,18 @@ impl Picture {
                 room: gpu.memory.value().map(crate::model::DeviceMemory::room),
             })
             .collect();
-        let tags = self.tags.update(&candidates);
-        self.by_process = has_one_user(known.iter().zip(&tags).filter(|(_, tag)| !tag.shared).map(|((at, _), _)| &processes[*at]));
+        let letters = self.letters.update(&candidates);
+        self.by_process = has_one_user(known.iter().zip(&letters).filter(|(_, letter)| !letter.shared).map(|((at, _), _)| &processes[*at]));
         self.all.clear();
-        for ((at, gpu), tag) in known.into_iter().zip(tags) {
+        for ((at, gpu), letter) in known.into_iter().zip(letters) {
             let row = &processes[at];
             let hue = match self.owners.hue(row.facts.user.as_ref()) {
                 Hue::Unseen => Hue::Unseen,
-                _ if self.by_process => tag.hue(),
+                _ if self.by_process => letter.hue(),
                 hue => hue,
             };
             let id = RowId::of_process(gpu.facts.id.clone(), row.facts.key);
-            self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue }, depth: 0 });
+            self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, letter, hue }, depth: 0 });
         }
         for (at, gpu) in gpus.iter().enumerate() {
             let id = |untracked| RowId { gpu: gpu.facts.id.clone(), key: None, untracked, group: None };

@@ -50,7 +50,7 @@ impl Row<'_> {
         let process = self.picture.process(self.entry).or(self.ended.map(|ended| &ended.row));
         let group = self.picture.group(self.entry);
         let (letter, hue) = match self.entry.holder {
-            Holder::Process { tag, hue, .. } => (tag.letter, hue),
+            Holder::Process { letter, hue, .. } => (letter.letter, hue),
             Holder::Nobody => ('?', Hue::Unseen),
             Holder::Untracked { .. } => ('+', Hue::Unseen),
             Holder::Ended { .. } => ('×', Hue::Unseen),

@@ -88,16 +88,16 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
     for row in picture.rows_of(gpu) {
         let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
         match row.holder {
-            Holder::Process { tag, .. } if tag.shared && small.is_some() => {
+            Holder::Process { letter, .. } if letter.shared && small.is_some() => {
                 if let Some((all, count)) = &mut small {
                     all.bytes += bytes;
                     *count += 1;
                 }
             }
-            Holder::Process { tag, hue, .. } => {
-                let look = Look::Held { hue, alternate: false, letter: tag.letter };
-                let slice = Slice::new(bytes, look, process_labels(picture, row, tag.letter, bytes)).of(row);
-                if tag.shared {
+            Holder::Process { letter, hue, .. } => {
+                let look = Look::Held { hue, alternate: false, letter: letter.letter };
+                let slice = Slice::new(bytes, look, process_labels(picture, row, letter.letter, bytes)).of(row);
+                if letter.shared {
                     small = Some((slice, 1));
                 } else {
                     slices.push(slice);
