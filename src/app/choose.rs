@@ -121,9 +121,17 @@ impl App {
 
     fn copy(&mut self) -> Effect {
         let picture = self.picture();
-        let Some(text) = self.selected().and_then(|at| picture.rows().get(at)).map(|row| line_of(picture, row)) else { return Effect::None };
-        self.note = Some("the line is copied, where the terminal allows it".to_owned());
-        Effect::Copy(text)
+        let mut rows = self.tagged.of(picture.all());
+        if rows.is_empty() {
+            rows.extend(self.selected().and_then(|at| picture.rows().get(at)));
+        }
+        if rows.is_empty() {
+            return Effect::None;
+        }
+        let lines: Vec<String> = rows.into_iter().map(|row| line_of(picture, row)).collect();
+        let what = if lines.len() == 1 { "the line is copied".to_owned() } else { format!("{} lines are copied", lines.len()) };
+        self.note = Some(format!("{what}, where the terminal allows it"));
+        Effect::Copy(lines.join("\n"))
     }
 }
 

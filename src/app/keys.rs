@@ -47,6 +47,10 @@ pub enum Action {
     Unfold,
     /// Rows below those that started them, or not.
     Tree,
+    /// Tag the selected row, or take its tag away.
+    Tag,
+    /// Nobody is tagged.
+    Untag,
     /// Look at the GPU of that number alone, or at all.
     Focus(u32),
     /// More of the past.

@@ -67,7 +67,7 @@ impl Letters {
                 key.start_ticks.zip(c.key.start_ticks).is_none_or(|(a, b)| a == b).then_some(letter)
             })
             .collect();
-        let mut letters: BTreeSet<char> = kept.iter().flatten().map(|letter| letter.letter).collect();
+        let mut taken: BTreeSet<char> = kept.iter().flatten().map(|letter| letter.letter).collect();
         let mut cards: HashMap<&GpuId, Card> = HashMap::new();
         for (candidate, letter) in candidates.iter().zip(&kept) {
             if let Some(letter) = letter {
@@ -78,9 +78,9 @@ impl Letters {
         for (candidate, kept) in candidates.iter().zip(kept) {
             let card = cards.entry(candidate.gpu).or_default();
             let letter = match kept {
-                Some(letter) if letter.shared && !candidate.is_small() => card.promote(letter, &mut letters),
+                Some(letter) if letter.shared && !candidate.is_small() => card.promote(letter, &mut taken),
                 Some(letter) => letter,
-                None => card.admit(candidate.is_small(), &mut letters),
+                None => card.admit(candidate.is_small(), &mut taken),
             };
             self.given.insert((candidate.gpu.clone(), candidate.key.pid), (candidate.key, letter));
             letters.push(letter);
@@ -121,9 +121,9 @@ impl Card {
     /// A small one has grown. Where nobody shares its letter, it takes the letter along.
     fn promote(&mut self, letter: Letter, letters: &mut BTreeSet<char>) -> Letter {
         let sharers = self.shared.map_or(0, |(_, n)| n);
-        let letter = if sharers > 1 { free_letter(letters) } else { letter.letter };
+        let own = if sharers > 1 { free_letter(letters) } else { letter.letter };
         self.shared = (sharers > 1).then_some((letter.letter, sharers - 1));
-        let letter = Letter { letter, place: self.free_place(), shared: false };
+        let letter = Letter { letter: own, place: self.free_place(), shared: false };
         self.add(letter);
         letter
     }

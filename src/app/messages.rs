@@ -71,26 +71,26 @@ pub enum Msg {
         /// Whether it could not go on; a recording that was played to its end is none of that.
         failed: bool,
     },
-    /// A process was taken hold of, or was not.
-    Opened {
+    /// What came of an attempt to act on a process.
+    Answer {
         /// Who it is.
         key: ProcessKey,
-        /// Its state, or why not.
-        answer: Result<RunState, Refusal>,
+        /// What came of it.
+        answer: Answer,
     },
     /// What was found out about a process on demand.
     Details(Box<Details>),
-    /// A signal was sent, or was not.
-    Signalled {
-        /// To whom.
-        key: ProcessKey,
-        /// Which.
-        signal: Signal,
-        /// Why not, if so.
-        answer: Result<(), Refusal>,
-    },
     /// A frame was drawn; this is what it showed.
     Drawn(Shown),
+}
+
+/// What came of an attempt to act on a process: its state at that moment, or why it was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It was taken hold of, or was not.
+    Opened(Result<RunState, Refusal>),
+    /// It was sent this signal, or was not.
+    Signalled(Signal, Result<RunState, Refusal>),
 }
 
 /// What a frame showed, and where.
@@ -132,12 +132,12 @@ pub enum Effect {
     Playback(Playback),
     /// Find out about a process what is in no record, without waiting for it.
     Look(ProcessKey),
-    /// Take hold of a process, so that a signal can reach it and no other.
-    OpenTarget(ProcessKey),
-    /// Send a signal to the process that is held.
+    /// Take hold of these processes, so that a signal can reach them and no other.
+    OpenTargets(Vec<ProcessKey>),
+    /// Send a signal to processes that are held.
     Signal {
         /// Who is meant.
-        key: ProcessKey,
+        keys: Vec<ProcessKey>,
         /// Which.
         signal: Signal,
     },

@@ -19,21 +19,23 @@ mod owners;
 mod picture;
 mod selection;
 mod sort;
+mod tagged;
 mod tree;
 mod window;
 
 pub use columns::{Column, Columns, Wish};
 pub use detail::{Detail, OwnIndex};
-pub use dialog::{Dialog, Stage};
+pub use dialog::{Dialog, Stage, Subject};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
 pub use groups::{Group, GroupId, Grouping};
 pub use letters::Letter;
 pub use listing::Listing;
-pub use messages::{Effect, Interest, Msg, Notice, Screen, Setup, Shown};
+pub use messages::{Answer, Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
 pub use picture::{Holder, Picture, RowId, TableRow};
 pub use sort::Sort;
+pub use tagged::Tagged;
 pub use window::Window;
 
 use crossterm::event::KeyEvent;
@@ -52,6 +54,7 @@ pub struct App {
     /// The picture that was up when Space was pressed; samples go on into `live`.
     frozen: Option<Box<Picture>>,
     selection: Selection,
+    tagged: Tagged,
     screen: Screen,
     clock: Clock,
     notice: usize,
@@ -83,6 +86,7 @@ impl App {
             live: Picture::default(),
             frozen: None,
             selection: Selection::default(),
+            tagged: Tagged::default(),
             screen: Screen::default(),
             notice: 0,
             notices: 0,
@@ -215,6 +219,7 @@ impl App {
 
     fn take(&mut self, record: &Record) -> Effect {
         self.live.apply(record);
+        self.tagged.keep(self.live.all());
         if let Record::Sample(sample) = record {
             self.clock.sampled(sample.elapsed_ms);
         }
@@ -271,10 +276,13 @@ impl App {
                 }
             }
             Action::Environment => self.toggle_environment(),
+            Action::Scroll(by) if self.dialog.is_some() => self.scroll_subjects(by),
             Action::Scroll(by) if self.screen == Screen::Help => {
                 self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
             }
             Action::Scroll(by) => self.scroll_detail(by),
+            Action::Tag => self.tag(),
+            Action::Untag => return self.untag(),
             Action::Pause => return self.pause(),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
@@ -388,8 +396,7 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
             Effect::Redraw
         }
         Msg::Details(details) => redraw_if(app.detail.as_mut().is_some_and(|detail| detail.take(details))),
-        Msg::Opened { key, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.opened(answer)).is_some()),
-        Msg::Signalled { key, signal, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.answered(signal, answer)).is_some()),
+        Msg::Answer { key, answer } => app.answered(key, answer),
         Msg::Resize(..) => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);

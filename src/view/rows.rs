@@ -28,6 +28,7 @@ pub(super) struct Row<'a> {
     pub(super) now: Option<Moment>,
     pub(super) zone: &'a TimeZone,
     pub(super) selected: bool,
+    pub(super) tagged: bool,
     pub(super) theme: &'a Theme,
 }
 
@@ -60,6 +61,9 @@ impl Row<'_> {
         let mut pen = Pen::new(buffer, area);
         pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 3);
         pen.glyph(letter, self.style(Role::Hue(hue)));
+        if self.tagged {
+            pen.glyph('●', self.style(Role::Figure));
+        }
         for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
             let mut pen = Pen::new(buffer, cell);

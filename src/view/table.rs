@@ -27,8 +27,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let line = Rect { y, height: 1, ..area };
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
+        let tagged = app.tagged().has(picture, row);
         let (ended, zone) = (picture.ended(row), &app.setup().zone);
-        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, theme }.draw(buffer, line, &placed);
+        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, tagged, theme }.draw(buffer, line, &placed);
         spots.push(Spot { x: line.left()..line.right(), y: y..y + 1, target: Target::Row(at) });
     }
     if seen.len() < rows.len() && height > 1 {
