@@ -3,6 +3,8 @@
 //! The text of a frame is a snapshot (`INSTA_UPDATE=always` writes them; compare the figures with `frames/stories.rs`
 //! before accepting). Colours are not in it: they are tested by role below.
 
+#[path = "frames/screens.rs"]
+mod screens;
 #[path = "frames/mod.rs"]
 mod stage;
 #[path = "frames/table.rs"]
@@ -92,6 +94,30 @@ fn cards_that_tell_nothing() {
     machine.cards[1].ownerless = |_| 96.0;
     machine.holders.clear();
     assert_frame!("asleep_and_unlisted_120x36", after(&machine), MONO, 120 x 36);
+}
+
+#[test]
+fn the_memory_of_a_split_card_is_counted_once() {
+    let mut app = after(&stories::mig());
+    // 9 and 2 on the first instance, 30 on the second with 0.5 of nobody, 1.5 of nobody on the card itself.
+    let rows: Vec<String> = app.picture().all().iter().map(|row| row.bytes.expect("told").to_string()).collect();
+    assert_eq!(rows, ["30.0", "9.0", "2.0", "1.5", "0.5"]);
+    let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
+    let held = "bob 32.0 · ann 9.0 · unattributed 2.0 · driver 0.6 · free 96.8";
+    for words in ["▓ 0.1 30.5 ?", "0.0 1g.18gb 11.0 · ? no owner 1.5", "43.0   31", held] {
+        assert!(frame.contains(words), "{words} in {frame}");
+    }
+}
+
+#[test]
+fn a_filter_counts_the_ended_on_both_sides() {
+    let mut app = after(&stories::with_a_death());
+    // train.py and the dead sweep.py are ann's; six processes, one dead, and memory without an owner are all there is.
+    for (way, counted) in [("/ann", "2 of 8 rows"), ("⏎o", "/ann · 2 of 8 rows")] {
+        screens::keys(&mut app, way);
+        let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
+        assert!(frame.lines().last().is_some_and(|line| line.contains(counted)), "{frame}");
+    }
 }
 
 #[test]

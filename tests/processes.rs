@@ -9,7 +9,7 @@
 mod stage;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use stage::machine::{Holder, Machine, SECONDS};
+use stage::stories::with_a_death;
 use stage::{after, dashboard, draw, stories};
 use vramtop::app::{Answer, App, Mode, Msg, update};
 use vramtop::model::{Ancestor, Details, Reading, Refusal, RunState, SafeText, Signal};
@@ -25,17 +25,6 @@ macro_rules! assert_frame {
     ($name:literal, $app:expr, $width:literal x $height:literal) => {
         insta::assert_snapshot!($name, draw(&mut $app, &MONO, $width, $height).backend())
     };
-}
-
-/// Two H200s on which a sweep died when the first was full, at 11:58.
-fn with_a_death() -> Machine {
-    let mut machine = stories::two_h200();
-    let mut sweep = Holder::new(0, 41502, "ann", "sweep.py", |s| 3.0 + (s as f64 - 169.0) * 0.14);
-    (sweep.life, sweep.full, sweep.command) = ((169, 281), "sweep.py --lr 1e-4", "python sweep.py --lr 1e-4");
-    // It had started 1 min 52 s before its end.
-    sweep.age = (SECONDS - 282 + 112) / 60;
-    machine.holders.push(sweep);
-    machine
 }
 
 #[test]

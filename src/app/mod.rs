@@ -33,7 +33,7 @@ pub use listing::Listing;
 pub use messages::{Answer, Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
-pub use picture::{Holder, Picture, RowId, TableRow};
+pub use picture::{Count, Holder, Picture, RowId, TableRow};
 pub use sort::Sort;
 pub use tagged::Tagged;
 pub use window::Window;

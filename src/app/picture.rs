@@ -89,7 +89,8 @@ impl Holder {
         }
     }
 
-    pub(super) const fn hue(self) -> Hue {
+    /// The colour of who it is; that of nobody where it is no single process.
+    pub const fn hue(self) -> Hue {
         match self {
             Self::Process { hue, .. } => hue,
             Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => Hue::Unseen,
@@ -129,6 +130,22 @@ impl TableRow {
     }
 }
 
+/// How many rows there are, as single ones: a group counts as its members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Those that hold something.
+    pub holding: usize,
+    /// Those that ended.
+    pub ended: usize,
+}
+
+impl Count {
+    /// Both kinds.
+    pub const fn all(self) -> usize {
+        self.holding + self.ended
+    }
+}
+
 /// What is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
@@ -142,8 +159,9 @@ pub struct Picture {
     groups: Vec<Group>,
     /// Positions of the GPUs that are looked at.
     seen: Vec<usize>,
-    /// How many rows there would be if none were left out.
-    unfiltered: usize,
+    /// How many rows were kept, and how many there are.
+    kept: Count,
+    unfiltered: Count,
     owners: Owners,
     letters: Letters,
     by_process: bool,
@@ -173,8 +191,13 @@ impl Picture {
         &self.rows
     }
 
-    /// How many rows the table would have if none were left out.
-    pub const fn unfiltered(&self) -> usize {
+    /// How many rows are shown, or stand behind the groups that are.
+    pub const fn kept(&self) -> Count {
+        self.kept
+    }
+
+    /// How many that would be if none were left out.
+    pub const fn unfiltered(&self) -> Count {
         self.unfiltered
     }
 
@@ -229,8 +252,9 @@ impl Picture {
         let monitor = &self.monitor;
         self.seen = listing.gpus(monitor);
         let in_sight: Vec<&TableRow> = self.all.iter().filter(|row| self.seen.contains(&row.gpu)).collect();
-        self.unfiltered = in_sight.len();
+        self.unfiltered = Count { holding: in_sight.len(), ended: 0 };
         let mut rows: Vec<TableRow> = in_sight.into_iter().filter(|row| listing.keeps(row, monitor)).cloned().collect();
+        self.kept = Count { holding: rows.len(), ended: 0 };
         self.groups.clear();
         if listing.grouping == Grouping::Process {
             Table { monitor, groups: &[] }.sort(&mut rows, listing.sort);
@@ -253,8 +277,6 @@ impl Picture {
             self.rows.push(row);
             self.rows.extend(members.into_iter().map(|member| TableRow { depth: 1, ..member }));
         }
-        // Folded rows leave no hole to be kept open for them.
-        self.unfiltered = self.rows.len();
         self.groups = groups;
         self.append_ended(listing);
     }
@@ -291,9 +313,10 @@ impl Picture {
             let id = RowId::of_process(gpu.facts.id.clone(), row.facts.key);
             self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, letter, hue }, depth: 0 });
         }
-        for (at, gpu) in gpus.iter().enumerate() {
+        let rests = ownerless(gpus);
+        for ((at, gpu), rest) in gpus.iter().enumerate().zip(rests) {
             let id = |untracked| RowId { gpu: gpu.facts.id.clone(), key: None, untracked, group: None };
-            if let Some(bytes) = gpu.ledger.value().and_then(ownerless) {
+            if let Some(bytes) = rest {
                 self.all.push(TableRow { id: id(false), gpu: at, bytes: Some(bytes), holder: Holder::Nobody, depth: 0 });
             }
             if let Some(bytes) = gpu.untracked.share() {
@@ -314,7 +337,12 @@ impl Picture {
             let Some(gpu) = self.monitor.gpus().get(ended.row.gpu) else { continue };
             let id = RowId::of_process(gpu.facts.id.clone(), ended.row.facts.key);
             let row = TableRow { id, gpu: ended.row.gpu, bytes: None, holder: Holder::Ended { at }, depth: 0 };
-            if self.seen.contains(&row.gpu) && listing.keeps(&row, &self.monitor) {
+            if !self.seen.contains(&row.gpu) {
+                continue;
+            }
+            self.unfiltered.ended += 1;
+            if listing.keeps(&row, &self.monitor) {
+                self.kept.ended += 1;
                 self.rows.push(row);
             }
         }
@@ -328,11 +356,18 @@ fn has_one_user<'a>(rows: impl Iterator<Item = &'a ProcessRow>) -> bool {
     users.all(|user| Some(user) == first)
 }
 
-/// Memory that no listed process owns, where it is more than a clean card shows.
+/// Memory that no listed process owns, of each device, where it is more than a clean card shows.
 ///
-/// With memory v1 the driver's reserve cannot be told from it: then all of the rest is shown, and said to be both.
-fn ownerless(ledger: &Ledger) -> Option<Bytes> {
-    let rest = if ledger.driver.is_some() { ledger.notable_unattributed() } else { ledger.unattributed };
+/// With memory v1 the driver's reserve cannot be told from it: then all of the rest is shown, and said to be both. What stands with
+/// an instance does not stand with its GPU once more.
+fn ownerless(gpus: &[GpuRow]) -> Vec<Option<Bytes>> {
     // Less would be written as 0.0.
-    rest.filter(|bytes| bytes.0 * 20 >= Bytes::GIB)
+    let worth_a_row = |bytes: &Bytes| bytes.0 * 20 >= Bytes::GIB;
+    let of = |ledger: &Ledger| if ledger.driver.is_some() { ledger.notable_unattributed() } else { ledger.unattributed };
+    let rests: Vec<Option<Bytes>> = gpus.iter().map(|gpu| gpu.ledger.value().and_then(of).filter(worth_a_row)).collect();
+    let of_instances = |parent: &GpuId| -> Bytes {
+        gpus.iter().zip(&rests).filter(|(gpu, _)| gpu.facts.parent.as_ref() == Some(parent)).filter_map(|(_, rest)| *rest).sum()
+    };
+    let less = |(gpu, rest): (&GpuRow, &Option<Bytes>)| rest.map(|rest| rest.saturating_sub(of_instances(&gpu.facts.id))).filter(worth_a_row);
+    gpus.iter().zip(&rests).map(less).collect()
 }

@@ -75,8 +75,11 @@ fn draw_held(pen: &mut Pen<'_>, slice: &Slice, (hue, alternate, letter): (Hue, b
     let look = theme.slice(hue, alternate, letter);
     if theme.is_ascii() {
         // The slice is filled with its letter, so that the label need not begin with it.
-        let rest = |label: &String| label.get(letter.len_utf8()..).map(|rest| rest.trim_start().to_owned());
-        let labels: Vec<String> = slice.labels.iter().filter_map(rest).collect();
+        let rest = |label: &String| match label.strip_prefix(letter) {
+            Some(rest) if rest.is_empty() || rest.starts_with(' ') => rest.trim_start().to_owned(),
+            _ => label.clone(),
+        };
+        let labels: Vec<String> = slice.labels.iter().map(rest).collect();
         return draw_labelled(pen, &labels, slice.cells, (look.glyph, look.fill, look.label));
     }
     draw_labelled(pen, &slice.labels, slice.cells, (look.glyph, look.fill, look.label))

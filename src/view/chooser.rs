@@ -10,7 +10,7 @@ use crate::app::{App, Wish};
 /// Draws the list into `area`.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
-    Pen::new(buffer, area).put("COLUMNS", theme.style(Role::Figure)).skip(3).put("those that are on the dashboard now are bright", label);
+    Pen::new(buffer, area).put("COLUMNS", theme.style(Role::Figure)).skip(3).put("bright: on the dashboard now", label);
     let rows = usize::from(area.height.saturating_sub(1));
     // The line under the cursor is in sight on any screen.
     let first = (app.chooser() + 1).saturating_sub(rows);
@@ -27,6 +27,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         pen.glyph(if selected { '▸' } else { ' ' }, style(text)).skip(1);
         pen.left(&column.name().to_uppercase(), 9, style(if is_shown { theme.style(Role::Figure) } else { label }));
         pen.left(wish.word(), 22, style(if wish == Wish::Room { label } else { text }));
-        pen.put(column.meaning(), style(label));
+        // A word or two of a meaning say nothing.
+        if pen.room() >= 30 {
+            pen.sentence(column.meaning(), style(label));
+        }
     }
 }

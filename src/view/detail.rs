@@ -7,9 +7,10 @@ use ratatui::text::{Line, Span};
 use super::detail_words::{Fact, facts};
 use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
 use super::graph::{Graph, Scale};
-use super::layout::{Shape, regions};
+use super::layout::regions;
 use super::past::{Past, total_of};
 use super::pen::{Pen, put_right, width_of, width_of_spans};
+use super::plan::Shape;
 use super::ranks::{self, Job};
 use super::selected::how_it_ended;
 use super::theme::{Role, Theme};
@@ -69,28 +70,35 @@ fn gpu_of<'a>(app: &'a App, process: &ProcessRow) -> Option<&'a GpuRow> {
 /// Where this is, who it is, since when, how fresh.
 fn draw_title(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, theme: &Theme) {
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
-    let mut right: Vec<Span<'_>> = Vec::new();
-    let now = app.picture().monitor().now().map(|(now, _)| now);
-    if let Some((started, now)) = process.facts.started.zip(now).filter(|_| app.picture().process(row).is_some() && area.width >= 60) {
-        let since = format!("started {} · {} · ", hour_and_minute(started, &app.setup().zone), span(now.since(started)));
-        right.push(Span::styled(since, label));
-    }
-    right.extend(header::mark(app, theme));
-    let width = width_of_spans(&right);
-    let with_right = width + 20 < area.width;
-    if with_right {
-        put_right(buffer, area, &Line::from(right));
-    }
-    let rest = Rect { width: area.width - if with_right { width + 2 } else { 0 }, ..area };
-    let mut pen = Pen::new(buffer, rest);
     let gpu = gpu_of(app, process).map_or(UNKNOWN, |gpu| &gpu.label);
+    let mut left = Vec::new();
     if area.width >= 60 {
-        pen.put("vramtop", figure).put(" › ", label);
+        left.extend([Span::styled("vramtop", figure), Span::styled(" › ", label)]);
     }
-    pen.put(&format!("GPU {gpu}"), text).put(" › ", label).put(&process.facts.key.pid.to_string(), figure).put("   ", label);
-    pen.put(process.facts.what.as_str(), text);
+    left.extend([Span::styled(format!("GPU {gpu}"), text), Span::styled(" › ", label)]);
+    left.extend([Span::styled(process.facts.key.pid.to_string(), figure), Span::styled("   ", label)]);
+    left.push(Span::styled(process.facts.what.as_str(), text));
     if let Some(user) = &process.facts.user {
-        pen.put(" of ", label).put(user.as_str(), text);
+        left.extend([Span::styled(" of ", label), Span::styled(user.as_str(), text)]);
+    }
+    let now = app.picture().monitor().now().map(|(now, _)| now);
+    let started = process.facts.started.zip(now).filter(|_| app.picture().process(row).is_some());
+    let mut sides: Vec<Vec<Span<'_>>> = Vec::new();
+    if let Some((started, now)) = started {
+        let (at, since) = (hour_and_minute(started, &app.setup().zone), span(now.since(started)));
+        let before = |words: String| std::iter::once(Span::styled(words, label)).chain(header::mark(app, theme)).collect();
+        sides.extend([before(format!("started {at} · {since} · ")), before(format!("{since} · "))]);
+    }
+    sides.extend([header::mark(app, theme), header::short_mark(app, area.width, theme)]);
+    // Who it is comes first: the other side is as long as that leaves it room, and at least says how fresh this is.
+    let room = area.width.saturating_sub(width_of_spans(&left) + 2);
+    let last = sides.pop().unwrap_or_default();
+    let right = sides.into_iter().find(|side| width_of_spans(side) <= room).unwrap_or(last);
+    let rest = Rect { width: area.width.saturating_sub(width_of_spans(&right)), ..area };
+    put_right(buffer, area, &Line::from(right));
+    let mut pen = Pen::new(buffer, rest);
+    for part in left {
+        pen.put(&part.content, part.style);
     }
 }
 
@@ -186,19 +194,11 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, process: &ProcessRow
     let past = Past::of(app.picture().monitor(), app.window());
     let tier = past.of_process(&process.history);
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
-    let columns = stretched(&past.columns(tier, cells).1, cells);
-    let column_ms = (past.minutes * 60_000).div_ceil(u64::from(cells.max(1)));
-    let scale = scale(&columns, gpu_of(app, process).map_or(Bytes::ZERO, total_of));
+    let course = past.course(tier, cells);
+    let scale = scale(&course.cells, gpu_of(app, process).map_or(Bytes::ZERO, total_of));
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));
-    let (now_ms, labels) = (past.now_ms, (labels.0.as_str(), labels.1.as_str()));
-    Graph { columns: &columns, column_ms, now_ms, scale, labels, mark: None, moments: &past.marks }.draw(buffer, area, theme);
-}
-
-/// The same columns over all cells, some of them one cell wider than others: a graph that ends in the middle looks like an end.
-fn stretched(columns: &[Column], cells: u16) -> Vec<Column> {
-    let cells = usize::from(cells);
-    (0..cells).filter_map(|cell| columns.get(cell * columns.len() / cells).copied()).collect()
+    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }.draw(buffer, area, theme);
 }
 
 /// From its own lowest to its own highest, in whole GiB with a margin; at least 2 % of the card, so that noise is no mountain.

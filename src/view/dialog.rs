@@ -49,7 +49,7 @@ fn draw_one(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subject: &Subject,
     }
     if let Some(line) = lines.next() {
         let (sentence, role) = standing(subject);
-        Pen::new(buffer, line).put(&sentence, theme.style(role));
+        Pen::new(buffer, line).sentence(&sentence, theme.style(role));
     }
     if roomy {
         lines.next();
@@ -162,7 +162,7 @@ fn draw_signal(buffer: &mut Buffer, line: Rect, signal: Signal, selected: bool, 
     }
     let mut pen = Pen::new(buffer, line);
     pen.glyph(if selected { '▸' } else { ' ' }, style(Role::Text)).skip(1);
-    pen.left(signal.name(), 6, style(Role::Text)).put(signal.meaning(), style(Role::Label));
+    pen.left(signal.name(), 6, style(Role::Text)).sentence(signal.meaning(), style(Role::Label));
 }
 
 /// What it holds, and what its end would free.

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::keys::{Action, BINDINGS, Place};
-use crate::app::{App, Grouping, Screen};
+use crate::app::{App, Picture, Screen};
 
 /// Draws the keys that work here, as many as fit; the last two, help and quit, always do.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -14,8 +14,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mut pen = Pen::new(buffer, area);
     if screen == Screen::Filter {
         pen.put("/", theme.style(Role::Figure)).put(app.listing().typed(), theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
-        let (rows, of) = (app.picture().rows().len(), app.picture().unfiltered());
-        pen.put(&format!("{rows} of {of} rows"), theme.style(Role::Label)).skip(3);
+        pen.put(&kept(app.picture()), theme.style(Role::Label)).skip(3);
     } else if let Some(note) = app.note() {
         pen.put(note, theme.style(Role::Held)).skip(3);
     } else if screen == Screen::Dashboard {
@@ -63,8 +62,13 @@ fn asked(app: &App) -> Vec<String> {
     if listing.is_mine() {
         asked.push("only mine".to_owned());
     }
-    if listing.leaves_out() && listing.grouping() == Grouping::Process {
-        asked.push(format!("{} of {} rows", picture.rows().len(), picture.unfiltered()));
+    if listing.leaves_out() {
+        asked.push(kept(picture));
     }
     asked
+}
+
+/// `2 of 7 rows`, those that ended among both.
+fn kept(picture: &Picture) -> String {
+    format!("{} of {} rows", picture.kept().all(), picture.unfiltered().all())
 }

@@ -8,9 +8,10 @@ use ratatui::text::{Line, Span};
 use super::bar;
 use super::figures::{Change, UNKNOWN, hour_and_minute, time_of_day};
 use super::graph::{Graph, Scale};
-use super::layout::{Block, Telemetry, WIDE};
+use super::layout::Block;
 use super::past::{Past, axis_label, total_of};
-use super::pen::{Pen, put_right, width_of_spans};
+use super::pen::{Pen, put_right, width_of, width_of_spans};
+use super::plan::{Telemetry, WIDE};
 use super::telemetry;
 use super::theme::{Role, Theme};
 use crate::app::{App, Spot, Target};
@@ -43,8 +44,11 @@ fn draw_line(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, theme: &T
     let widest = app.picture().monitor().gpus().iter().map(|row| row.label.len()).max().unwrap_or(1);
     let mut pen = Pen::new(buffer, area);
     pen.put("GPU ", label).put(&format!("{:<widest$}", row.label), text).skip(2);
-    if let Some((words, style)) = absence(app, row, theme) {
-        pen.put(&words, style);
+    if let Some(absence) = absence(app, row, theme) {
+        if row.state == GpuState::Present {
+            pen.put(&format!("{UNKNOWN:>5}"), theme.style(Role::Figure)).put(" GiB free", label).skip(3);
+        }
+        absence.draw(&mut pen);
         return;
     }
     if let Some(memory) = row.memory.value() {
@@ -108,25 +112,46 @@ pub(super) fn peak_at(peak: Peak, app: &App) -> String {
     format!("{} at {}", peak.bytes, hour_and_minute(peak.at, &app.setup().zone))
 }
 
+/// Why there are no figures: in more and in fewer words.
+pub(super) struct Absence {
+    words: Vec<String>,
+    style: Style,
+}
+
+impl Absence {
+    /// Writes as many words as there is room for.
+    pub(super) fn draw(&self, pen: &mut Pen<'_>) {
+        let room = pen.room();
+        let words = self.words.iter().find(|words| width_of(words) <= room).or(self.words.last());
+        pen.put(words.map_or("", String::as_str), self.style);
+    }
+}
+
 /// Why there are no figures, where there are none.
-pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<(String, Style)> {
+pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<Absence> {
     let label = theme.style(Role::Label);
     let since = |since_ms: u64| {
         let at = app.picture().monitor().now().map(|(time, now_ms)| time.minus_ms(now_ms.saturating_sub(since_ms)));
         at.map_or_else(String::new, |at| format!(" since {}", time_of_day(at, &app.setup().zone)))
     };
-    match (&row.state, &row.memory) {
-        (GpuState::Lost { since_ms }, _) => Some((format!("lost{}", since(*since_ms)), theme.style(Role::Notice(Severity::Alarm)))),
-        (GpuState::Asleep { since_ms }, _) => Some((format!("asleep{}, left alone", since(*since_ms)), label)),
-        (GpuState::Present, Reading::Absent(why)) => Some((format!("{UNKNOWN} GiB free   memory unknown: {why}"), label)),
-        (GpuState::Present, Reading::Value(_)) => None,
-    }
+    let (words, style) = match (&row.state, &row.memory) {
+        (GpuState::Lost { since_ms }, _) => {
+            (vec![format!("lost{}", since(*since_ms)), "lost".to_owned()], theme.style(Role::Notice(Severity::Alarm)))
+        }
+        (GpuState::Asleep { since_ms }, _) => {
+            let since = since(*since_ms);
+            (vec![format!("asleep{since}, left alone"), format!("asleep{since}"), "asleep".to_owned()], label)
+        }
+        (GpuState::Present, Reading::Absent(why)) => (vec![format!("memory unknown: {why}"), "memory unknown".to_owned()], label),
+        (GpuState::Present, Reading::Value(_)) => return None,
+    };
+    Some(Absence { words, style })
 }
 
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past, scale): (&Past, Scale), theme: &Theme) {
     let monitor = app.picture().monitor();
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
-    let (column_ms, columns) = past.columns(past.of_gpu(&row.history), cells);
+    let course = past.course(past.of_gpu(&row.history), cells);
     let name = tall_peak(row).map(|peak| peak_at(peak, app));
     let mark = tall_peak(row).zip(monitor.now()).zip(name.as_deref());
     let mark = mark.map(|((peak, (now, _)), name)| {
@@ -134,14 +159,6 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past,
         (past.now_ms.saturating_sub(now.since(peak.at)), kib, name)
     });
     let labels = (axis_label(scale.top), axis_label(scale.base));
-    Graph {
-        columns: &columns,
-        column_ms,
-        now_ms: past.now_ms,
-        scale,
-        labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }),
-        mark,
-        moments: &past.marks,
-    }
-    .draw(buffer, area, theme);
+    Graph { course: &course, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark, moments: &past.marks }
+        .draw(buffer, area, theme);
 }

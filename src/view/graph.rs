@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::figures::share;
+use super::past::Course;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::history::Column;
@@ -38,10 +39,7 @@ impl Scale {
 
 /// A history with its axes.
 pub(super) struct Graph<'a> {
-    pub(super) columns: &'a [Column],
-    pub(super) column_ms: u64,
-    /// The newest moment, on the clock of the columns.
-    pub(super) now_ms: u64,
+    pub(super) course: &'a Course,
     pub(super) scale: Scale,
     /// What is written at the top and at the foot.
     pub(super) labels: (&'a str, &'a str),
@@ -75,7 +73,7 @@ impl Graph<'_> {
             Pen::new(buffer, line).right(text, indent, label).glyph(if row == 0 { '┬' } else { '│' }, label);
         }
         let plot = Rect { x: area.x + indent + 1, y: area.y, width: area.width.saturating_sub(indent + 1), height: rows };
-        draw_columns(buffer, plot, self.columns, self.scale, theme);
+        draw_columns(buffer, plot, &self.course.cells, self.scale, theme);
         self.draw_mark(buffer, plot, theme);
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
         self.draw_foot(buffer, foot, indent, theme);
@@ -87,8 +85,8 @@ impl Graph<'_> {
         let label = theme.style(Role::Label);
         let foot = if self.scale.base > 0 { '≈' } else { '┴' };
         Pen::new(buffer, line).skip(indent).glyph(foot, label);
-        let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
-        let minutes = u64::from(columns) * self.column_ms / 60_000;
+        let columns = u16::try_from(self.course.cells.len()).unwrap_or(u16::MAX);
+        let minutes = self.course.span_ms / 60_000;
         let start = line.x + indent + 1;
         let hours = minutes > 60;
         let first = if hours { format!("−{} h", minutes / 60) } else { format!("−{minutes} min") };
@@ -111,8 +109,7 @@ impl Graph<'_> {
         let mut taken = start + width_of(&first) + 2;
         for minute in (1..minutes).rev().filter(|minute| minute % step == 0) {
             let text = format!("−{}", if hours { minute / 60 } else { minute });
-            let back = u16::try_from(minute * 60_000 / self.column_ms.max(1)).unwrap_or(u16::MAX);
-            let x = end.saturating_sub(back);
+            let x = end.saturating_sub(self.course.cells_of(minute * 60_000));
             if x >= taken && x + width_of(&text) + 2 < end - 3 {
                 at(x, &text);
                 taken = x + width_of(&text) + 2;
@@ -120,18 +117,10 @@ impl Graph<'_> {
         }
     }
 
-    /// The column of a moment, from the left, while it is in sight.
-    fn column_of(&self, at_ms: u64) -> Option<u16> {
-        let number = |ms: u64| ms / self.column_ms.max(1);
-        let back = u16::try_from(number(self.now_ms).saturating_sub(number(at_ms))).unwrap_or(u16::MAX);
-        let columns = u16::try_from(self.columns.len()).unwrap_or(u16::MAX);
-        columns.checked_sub(back.saturating_add(1))
-    }
-
     /// A line down to each marked moment, where nothing else stands, and its foot on the axis.
     fn draw_moments(&self, buffer: &mut Buffer, plot: Rect, foot: u16, theme: &Theme) {
         let style = theme.style(Role::Text);
-        for column in self.moments.iter().filter_map(|at_ms| self.column_of(*at_ms)) {
+        for column in self.moments.iter().filter_map(|at_ms| self.course.cell_of(*at_ms)) {
             let x = plot.x + column;
             for y in plot.top()..plot.bottom() {
                 if let Some(cell) = buffer.cell_mut((x, y)).filter(|cell| cell.symbol() == " ") {
@@ -147,12 +136,12 @@ impl Graph<'_> {
     /// Writes the name of a point beside its tower, where nothing else stands.
     fn draw_mark(&self, buffer: &mut Buffer, plot: Rect, theme: &Theme) {
         let Some((at_ms, value, name)) = self.mark else { return };
-        let Some(column) = self.column_of(at_ms) else { return };
+        let Some(column) = self.course.cell_of(at_ms) else { return };
         let level = self.scale.eighths(value, plot.height).max(1);
         let storey = (level - 1) / 8;
         // A name for one of many equals would say that it is alone.
-        let as_tall = |at: &usize| self.columns[*at].is_some_and(|(_, max)| (self.scale.eighths(max, plot.height).max(1) - 1) / 8 >= storey);
-        if (0..self.columns.len()).filter(as_tall).count() > 2 {
+        let as_tall = |at: &usize| self.course.cells[*at].is_some_and(|(_, max)| (self.scale.eighths(max, plot.height).max(1) - 1) / 8 >= storey);
+        if (0..self.course.cells.len()).filter(as_tall).count() > 2 {
             return;
         }
         let y = plot.bottom() - 1 - storey;
@@ -173,6 +162,8 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
     let rows = area.height;
     let roles = if rows <= 2 { (Role::Small, Role::Small) } else { (Role::History, Role::Edge) };
     let (body, edge) = (theme.style(roles.0), theme.style(roles.1));
+    // A tower of a quarter of its cells' ink would be lost in the colour of the edge.
+    let spike = theme.style(Role::Text);
     for (x, column) in (area.left()..area.right()).zip(columns) {
         let Some((min, max)) = *column else { continue };
         let (low, high) = (scale.eighths(min, rows), scale.eighths(max, rows));
@@ -183,7 +174,7 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
             let solid = low.saturating_sub(foot).min(8);
             // A tower that would not fill half of its cell is seen in the cell below.
             let (glyph, style) = match solid {
-                0 if high >= foot + 4 => (SPIKE, edge),
+                0 if high >= foot + 4 => (SPIKE, spike),
                 0 => break,
                 8 if low > foot + 8 => (EIGHTHS[8], body),
                 n => (EIGHTHS[usize::from(n)], edge),

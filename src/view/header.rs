@@ -66,12 +66,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Draws the only line of a small screen: what is wrong, or where this is; and the time.
 pub(super) fn draw_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let mut mark = mark(app, theme);
-    let live = app.freshness() == Freshness::Live;
-    if live || width_of_spans(&mark) * 2 > area.width {
-        // The time alone while all is as it should be; else the mark alone.
-        mark = if live { mark.split_off(1) } else { mark.into_iter().take(1).collect() };
-    }
+    let mark = short_mark(app, area.width, theme);
     let width = width_of_spans(&mark) + 1;
     let rest = Rect { width: area.width.saturating_sub(width), ..area };
     if let Some(notice) = app.notice() {
@@ -104,7 +99,7 @@ pub(super) fn draw_notice(buffer: &mut Buffer, area: Rect, app: &App, theme: &Th
 
 fn draw_sentence(buffer: &mut Buffer, area: Rect, notice: &Notice, theme: &Theme) {
     let style = theme.style(Role::Notice(notice.severity));
-    Pen::new(buffer, area).put("▲ ", style).put(&notice.text, style);
+    Pen::new(buffer, area).put("▲ ", style).sentence(&notice.text, style);
 }
 
 fn facts(header: &Header) -> Vec<Part> {
@@ -134,6 +129,19 @@ fn models(header: &Header) -> Option<String> {
         [_] | [_, _] => Some(counted.iter().map(one).collect::<Vec<_>>().join(" + ")),
         more => Some(format!("{} GPUs of {} models", more.iter().map(|(_, n)| n).sum::<usize>(), more.len())),
     }
+}
+
+/// The same for a narrow line: the time alone while all is as it should be; else the mark alone where it is long.
+pub(super) fn short_mark(app: &App, width: u16, theme: &Theme) -> Vec<Span<'static>> {
+    let mut mark = mark(app, theme);
+    let is_live = app.freshness() == Freshness::Live;
+    if is_live {
+        return mark.split_off(1);
+    }
+    if width_of_spans(&mark) * 2 > width {
+        mark.truncate(1);
+    }
+    mark
 }
 
 /// How fresh the picture is: the mark with its word, then the time of the sample that is shown.

@@ -1,4 +1,4 @@
-//! `held by`: the ledger of all devices in one line. It adds up to the cards.
+//! `held by`: the ledger of all devices in one line. It adds up to the cards, less those that it says are not counted.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,9 +13,12 @@ const TITLE: &str = "held by  ";
 
 /// Draws the line. Users by what they hold; where there are too many, the smallest are counted together.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &Theme) {
-    let Some(total) = picture.monitor().total() else { return };
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
-    let mut rest = rest(picture, &total);
+    let mut rest = picture.monitor().total().map_or_else(Vec::new, |total| rest(picture, &total));
+    // A machine before its first sample, or without anybody, has nothing to be missed.
+    if !rest.is_empty() || !picture.owners().is_empty() {
+        rest.extend(not_counted(picture));
+    }
     let room = area.width.saturating_sub(width_of(TITLE));
     let width = |rest: &[Term]| rest.iter().map(|term| width_of(term.name) + width_of(&term.figure) + 4).sum::<u16>();
     // Who holds it comes first: what the bars show as well gives way.
@@ -64,6 +67,19 @@ fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
         ("free", Some(total.free.to_string())),
     ];
     terms.into_iter().filter_map(|(name, figure)| Some(Term { name, figure: figure? })).collect()
+}
+
+/// The devices of which nothing is known now.
+fn not_counted(picture: &Picture) -> Option<Term> {
+    let unknown: Vec<&str> =
+        picture.monitor().gpus().iter().filter(|row| row.facts.parent.is_none() && !row.ledger.is_value()).map(|row| row.label.as_str()).collect();
+    let figure = match unknown.as_slice() {
+        [] => return None,
+        [one] => format!("GPU {one}"),
+        [_, _] | [_, _, _] => format!("GPUs {}", unknown.join(", ")),
+        many => format!("{} GPUs", many.len()),
+    };
+    Some(Term { name: "not counted", figure })
 }
 
 fn name(owner: &Owner) -> &str {

@@ -3,23 +3,23 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
+use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::App;
 use crate::app::keys::BINDINGS;
 
 /// How the screen is read: the mark, and what it stands for.
 const MARKS: &[(&str, &str)] = &[
-    ("GiB", "every amount of memory, without the unit; 1 GiB is 1024 MiB"),
+    ("GiB", "the unit where none is written; 1024 MiB"),
     ("—", "not known, never zero"),
     ("%", "of what CUDA can hand out: 100 is full"),
-    ("a b c", "a letter ties a slice of the bar to its row; small ones share one"),
+    ("a b c", "slice and row of one; small ones share it"),
     ("╱", "in use, and no listed process owns it"),
     ("▒", "the driver's reserve: it was never yours"),
-    ("█ ░", "history: lowest and highest of a column's time; a spike is a tower"),
+    ("█ ░", "lowest to highest; a spike is a tower"),
     ("≈", "the graph does not begin at zero"),
-    ("TREND", "change of the lowest value, per minute, over the last 5 minutes"),
-    ("bus", "share of time in which memory was read or written"),
+    ("TREND", "change a minute of the lowest, over 5 min"),
+    ("bus", "time in which memory was read or written"),
     ("own", "what vramtop itself takes of one CPU core"),
 ];
 
@@ -31,8 +31,8 @@ enum Line<'a> {
     Blank,
 }
 
-/// Least width of a column of the help.
-const COLUMN: u16 = 58;
+/// Cells of a mark or key.
+const MARK: u16 = 14;
 
 /// Draws the help into all of `area`, in as many columns as there is room for; what does not fit is scrolled to.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -42,8 +42,10 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     lines.extend(MARKS.iter().map(|(mark, meaning)| Line::Item(mark, meaning)));
     lines.extend([Line::Blank, Line::Title("KEYS")]);
     lines.extend(keys.map(|binding| Line::Item(binding.shown, binding.help)));
-    let height = usize::from(area.height).max(1);
-    let most = (area.width / COLUMN).max(1);
+    let longest = lines.iter().map(|line| if let Line::Item(_, meaning) = line { width_of(meaning) } else { 0 }).max().unwrap_or(0);
+    let most = (area.width / (MARK + longest + 2)).max(1);
+    let is_cut = lines.len() > usize::from(area.height) * usize::from(most);
+    let height = usize::from(area.height.saturating_sub(u16::from(is_cut))).max(1);
     let columns = most.min(u16::try_from(lines.len().div_ceil(height)).unwrap_or(most)).max(1);
     let room = height * usize::from(columns);
     let top = app.help_top().min(lines.len().saturating_sub(room));
@@ -55,8 +57,13 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let mut pen = Pen::new(buffer, Rect { x, y, width: width.saturating_sub(2), height: 1 });
         match line {
             Line::Title(title) => drop(pen.put(title, theme.style(Role::Figure))),
-            Line::Item(mark, meaning) => drop(pen.left(mark, 14, theme.style(Role::Text)).put(meaning, theme.style(Role::Label))),
+            Line::Item(mark, meaning) => drop(pen.left(mark, MARK, theme.style(Role::Text)).sentence(meaning, theme.style(Role::Label))),
             Line::Blank => {}
         }
+    }
+    let below = lines.len().saturating_sub(top + room);
+    if is_cut && area.height > 1 {
+        let words = if below > 0 { format!("↓ {below} more below") } else { format!("↑ {top} more above") };
+        Pen::new(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }).put(&words, theme.style(Role::Label));
     }
 }

@@ -1,32 +1,10 @@
 //! Where everything stands: pure arithmetic from a size and a shape, so that any size can be tested without drawing.
 //!
-//! What is given up first when room is short, and what grows first when there is more, is written here and nowhere else.
+//! What gets how many rows is decided in [`super::plan`]; here they are given their places.
 
 use ratatui::layout::Rect;
 
-/// What there is to show.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shape {
-    /// Devices.
-    pub(super) gpus: usize,
-    /// The device of the selected row, which is kept in sight.
-    pub(super) focus: usize,
-    /// Rows of the table.
-    pub(super) rows: usize,
-    /// Whether several ranks of one job are here.
-    pub(super) ranks: bool,
-}
-
-/// Where the telemetry of a block stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telemetry {
-    /// In a column beside the history.
-    Beside,
-    /// In a line below the history.
-    Below,
-    /// It is given up.
-    Nowhere,
-}
+use super::plan::{Plan, Shape, Telemetry, WIDE, Way, block_height};
 
 /// A few devices, each with its bar and history.
 #[derive(Clone, Copy, Debug)]
@@ -56,13 +34,9 @@ impl Blocks {
     /// Cells of the telemetry column, and of the gap before it.
     const BESIDE: (u16, u16) = (31, 4);
 
-    fn height(history: u16, telemetry: Telemetry) -> u16 {
-        2 + if history > 0 { history + 1 } else { 0 } + u16::from(telemetry == Telemetry::Below)
-    }
-
     /// The parts of the block of that device.
     pub(super) fn block(&self, gpu: usize) -> Block {
-        let height = Self::height(self.history, self.telemetry);
+        let height = block_height(self.history, self.telemetry);
         let offset = u16::try_from(gpu).unwrap_or(u16::MAX).saturating_mul(height + 1);
         let mut stack = Stack::new(Rect { y: self.area.y.saturating_add(offset), height, ..self.area }.intersection(self.area));
         let (line, bar) = (stack.take(1), stack.take(1));
@@ -135,107 +109,17 @@ pub(super) struct Regions {
     pub(super) keys: Option<Rect>,
 }
 
-/// One way to divide the height.
-#[derive(Clone, Copy)]
-struct Plan {
-    /// Rows of each history; or lines of each row of a list.
-    gpus: Way,
-    held: bool,
-    ranks: bool,
-    selected: u16,
-    /// Rows of the table that must be seen.
-    rows: u16,
-}
-
-#[derive(Clone, Copy)]
-enum Way {
-    Blocks { history: u16, telemetry: Telemetry },
-    List { lines: u16 },
-}
-
-impl Plan {
-    /// Header, notice and a blank line; a blank line and the keys.
-    const FRAME: u16 = 5;
-    const HISTORY_MOST: u16 = 12;
-    /// Head lines of the selected row, and what its history takes at least and at most.
-    const SELECTED: u16 = 2;
-    const GRAPH: (u16, u16) = (5, 13);
-
-    fn gpus_height(&self, gpus: u16) -> u16 {
-        match self.gpus {
-            Way::Blocks { history, telemetry } => gpus.saturating_mul(Blocks::height(history, telemetry) + 1),
-            Way::List { lines } => gpus.saturating_mul(lines).saturating_add(2),
-        }
-    }
-
-    fn height(&self, gpus: u16) -> u16 {
-        let selected = if self.selected > 0 { self.selected + 1 } else { 0 };
-        let rest = Self::FRAME + u16::from(self.held) + u16::from(self.ranks) + 1 + self.rows + selected;
-        self.gpus_height(gpus).saturating_add(rest)
-    }
-}
-
 /// Below this size there is no room for blank lines and captions.
 const SMALL: (u16, u16) = (60, 14);
-/// From this width on there is a margin, and a column for telemetry.
-pub(super) const WIDE: u16 = 100;
-
 /// Divides `area`.
 pub(super) fn regions(area: Rect, shape: &Shape) -> Regions {
     if area.width < SMALL.0 || area.height < SMALL.1 {
         return small(area, shape);
     }
     let gpus = u16::try_from(shape.gpus).unwrap_or(u16::MAX);
-    let rows = u16::try_from(shape.rows).unwrap_or(u16::MAX);
-    let Some(mut plan) = plans(area.width, shape.gpus, rows).find(|plan| plan.height(gpus) <= area.height) else {
-        return capped(area, shape);
-    };
-    let spare = area.height - plan.height(gpus);
-    grow(&mut plan, gpus, shape, spare);
-    divide(area, shape, &plan, gpus)
-}
-
-/// All ways to divide the height, the dearest first: telemetry goes, then the history, then the selected row.
-fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
-    let wide = width >= WIDE;
-    let few = rows.clamp(1, 5);
-    let held = gpus > 1;
-    let below = if wide { Telemetry::Beside } else { Telemetry::Below };
-    let beside = if wide { Telemetry::Beside } else { Telemetry::Nowhere };
-    let blocks = move |history, telemetry, selected| Plan { gpus: Way::Blocks { history, telemetry }, held, ranks: false, selected, rows: few };
-    let list = move |lines, selected, rows| Plan { gpus: Way::List { lines }, held, ranks: false, selected, rows };
-    // A history in a list's column says more than a block without one.
-    let bare = gpus <= 1 || !wide;
-    let one = gpus > 1;
-    [
-        Some(blocks(5, below, Plan::SELECTED)),
-        Some(blocks(5, beside, Plan::SELECTED)),
-        Some(blocks(3, beside, Plan::SELECTED)),
-        bare.then(|| blocks(0, Telemetry::Nowhere, Plan::SELECTED)),
-        bare.then(|| blocks(0, Telemetry::Nowhere, 0)),
-        (one && wide).then(|| list(2, Plan::SELECTED, rows.clamp(1, 8))),
-        one.then(|| list(1, Plan::SELECTED, few)),
-        one.then(|| list(1, 0, few)),
-    ]
-    .into_iter()
-    .flatten()
-}
-
-/// What is over goes to the table, then to the ranks, then to the histories, then to the history of the selected row.
-fn grow(plan: &mut Plan, gpus: u16, shape: &Shape, mut spare: u16) {
-    let rows = u16::try_from(shape.rows).unwrap_or(u16::MAX);
-    let more = spare.min(rows.saturating_sub(plan.rows));
-    plan.rows += more;
-    spare -= more;
-    plan.ranks = shape.ranks && spare > 0;
-    spare -= u16::from(plan.ranks);
-    if let Way::Blocks { history: history @ 1.., .. } = &mut plan.gpus {
-        let taller = (spare / gpus.max(1)).min(Plan::HISTORY_MOST.saturating_sub(*history));
-        *history += taller;
-        spare -= taller * gpus;
-    }
-    if plan.selected > 0 && spare >= Plan::GRAPH.0 {
-        plan.selected += spare.min(Plan::GRAPH.1);
+    match Plan::of(area.width, area.height, shape) {
+        Some(plan) => divide(area, shape, &plan, gpus),
+        None => capped(area, shape),
     }
 }
 
@@ -375,7 +259,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn nothing_overlaps_or_leaves_the_screen(width in 1..300_u16, height in 1..100_u16, gpus in 0..17_usize, rows in 0..2049_usize, focus in 0..16_usize, ranks in any::<bool>()) {
+        fn nothing_overlaps_or_leaves_the_screen(width in 1..=300_u16, height in 1..=100_u16, gpus in 0..=16_usize, rows in 0..=2048_usize, focus in 0..16_usize, ranks in any::<bool>()) {
             let area = Rect::new(0, 0, width, height);
             let all = all(&regions(area, &Shape { gpus, focus: focus.min(gpus.saturating_sub(1)), rows, ranks }), gpus);
             for (at, rect) in all.iter().enumerate() {
@@ -387,7 +271,7 @@ mod tests {
         }
 
         #[test]
-        fn every_device_or_the_focused_one_is_in_sight(width in 1..300_u16, height in 3..100_u16, gpus in 1..17_usize, focus in 0..16_usize) {
+        fn every_device_or_the_focused_one_is_in_sight(width in 1..=300_u16, height in 3..=100_u16, gpus in 1..=16_usize, focus in 0..16_usize) {
             let focus = focus.min(gpus - 1);
             match regions(Rect::new(0, 0, width, height), &Shape { gpus, focus, rows: 40, ranks: true }).gpus {
                 Gpus::Blocks(blocks) => prop_assert!((0..gpus).all(|gpu| !blocks.block(gpu).bar.is_empty())),

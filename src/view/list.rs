@@ -144,9 +144,9 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
 
 fn draw_bar(buffer: &mut Buffer, area: Rect, app: &App, gpu: usize, row: &GpuRow, theme: &Theme) -> Bar {
     let drawn = bar::draw(buffer, area, app.picture(), gpu, false, theme);
-    if let Some((words, style)) = absence(app, row, theme) {
+    if let Some(absence) = absence(app, row, theme) {
         let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
-        Pen::new(buffer, inside).put(words.trim_start_matches("— GiB free   "), style);
+        absence.draw(&mut Pen::new(buffer, inside));
     }
     drawn
 }
@@ -158,10 +158,8 @@ fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, pas
         Pen::new(buffer, line).glyph('▕', ends).skip(area.width.saturating_sub(2)).glyph('▏', ends);
     }
     let cells = area.width.saturating_sub(2);
-    let columns = past.columns(past.of_gpu(&row.history), cells).1;
-    let shown = u16::try_from(columns.len()).unwrap_or(cells);
-    let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
-    draw_columns(buffer, plot, &columns, scale, theme);
+    let plot = Rect { x: area.x + 1, width: cells, ..area };
+    draw_columns(buffer, plot, &past.course(past.of_gpu(&row.history), cells).cells, scale, theme);
 }
 
 /// Who the slices without a name are; else the peak, where it is not now; else nothing.
@@ -183,5 +181,5 @@ fn draw_more(buffer: &mut Buffer, area: Rect, list: &List, gpus: &[GpuRow], them
         (above, below) => format!("{above} more above, {below} below"),
     };
     let fullest = fullest.map_or_else(String::new, |percent| format!(", fullest {percent} %"));
-    Pen::new(buffer, area).put(&format!("{counts}{fullest}"), theme.style(Role::Label));
+    Pen::new(buffer, area).sentence(&format!("{counts}{fullest}"), theme.style(Role::Label));
 }

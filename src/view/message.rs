@@ -10,18 +10,18 @@ use crate::app::App;
 /// Draws a sentence, and a dimmer one below it.
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let (first, second) = words(app);
-    let indent = u16::from(area.width >= super::layout::WIDE);
+    let indent = u16::from(area.width >= super::plan::WIDE);
     let area = Rect { x: area.x + indent, width: area.width - indent.min(area.width), ..area };
     for (text, role, y) in [(first, Role::Text, area.y), (second, Role::Label, area.y.saturating_add(1))] {
         if y < area.bottom() {
-            Pen::new(buffer, Rect { y, height: 1, ..area }).put(&text, theme.style(role));
+            Pen::new(buffer, Rect { y, height: 1, ..area }).sentence(&text, theme.style(role));
         }
     }
 }
 
 /// Whether there are rows, all of them left out.
 fn picture_is_filtered(app: &App) -> bool {
-    app.listing().leaves_out() && app.picture().unfiltered() > 0
+    app.listing().leaves_out() && app.picture().unfiltered().all() > 0
 }
 
 fn words(app: &App) -> (String, String) {

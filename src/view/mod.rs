@@ -22,6 +22,7 @@ mod message;
 mod palette;
 mod past;
 mod pen;
+mod plan;
 mod ranks;
 mod rows;
 mod selected;
@@ -37,9 +38,10 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::app::{App, Picture, Screen, Shown};
-use layout::{Gpus, Regions, Shape, regions};
+use crate::app::{App, Count, Grouping, Screen, Shown};
+use layout::{Gpus, Regions, regions};
 use past::Past;
+use plan::Shape;
 
 /// Draws one frame, and says which rows of the table were in it.
 pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
@@ -81,7 +83,10 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
     let selected = app.selected().and_then(|at| picture.rows().get(at));
     let focus = selected.and_then(|row| in_sight.iter().position(|gpu| *gpu == row.gpu)).unwrap_or(0);
     // What a filter leaves out keeps its room: nothing jumps while it is typed.
-    let rows = rows_wanted(picture).max(if app.listing().leaves_out() { picture.unfiltered() } else { 0 });
+    let keeps_room = app.listing().leaves_out() && app.listing().grouping() == Grouping::Process;
+    let ended = picture.kept().ended;
+    let shown = Count { holding: picture.rows().len().saturating_sub(ended), ended };
+    let rows = room_for(if keeps_room { picture.unfiltered() } else { shown });
     let job = ranks::shown(app);
     let regions = regions(area, &Shape { gpus: in_sight.len(), focus, rows, ranks: job.is_some() });
     frame_of(buffer, &regions, app, theme);
@@ -117,10 +122,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
 }
 
 /// Rows for which the table is given room. Of those that ended the last few; the others are scrolled to.
-fn rows_wanted(picture: &Picture) -> usize {
+fn room_for(rows: Count) -> usize {
     const ENDED: usize = 3;
-    let ended = picture.rows().iter().filter(|row| row.is_ended()).count();
-    picture.rows().len() - ended + ended.min(ENDED)
+    rows.holding + rows.ended.min(ENDED)
 }
 
 /// What surrounds the picture: the two lines at the top and the keys.

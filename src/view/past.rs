@@ -53,15 +53,38 @@ impl Past {
         self.scales.get(gpu).copied().unwrap_or(Scale::to(1))
     }
 
-    /// The columns of a tier in at most so many cells, and the time of one column. A coarse tier has wide columns.
-    pub(super) fn columns<S: Slot>(&self, tier: &Tier<S>, cells: u16) -> (u64, Vec<Column>) {
+    /// What a tier has of this time, over exactly so many cells: a picture that ends in the middle looks like an end.
+    pub(super) fn course<S: Slot>(&self, tier: &Tier<S>, cells: u16) -> Course {
         let (column_ms, columns) = tier.columns(self.now_ms, self.minutes * 60_000, usize::from(cells));
-        let times = usize::from(cells) / columns.len().max(1);
-        if times < 2 {
-            return (column_ms, columns);
-        }
-        let wide = columns.into_iter().flat_map(|column| std::iter::repeat_n(column, times)).collect();
-        (column_ms / times as u64, wide)
+        let (to_ms, span_ms) = ((self.now_ms / column_ms + 1) * column_ms, column_ms * columns.len() as u64);
+        let cells = usize::from(cells);
+        Course { cells: (0..cells).filter_map(|cell| columns.get(cell * columns.len() / cells).copied()).collect(), to_ms, span_ms }
+    }
+}
+
+/// A course of values: a column a cell, each the same part of the time. Where there are fewer than cells some are drawn twice.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    /// From the oldest to the newest.
+    pub(super) cells: Vec<Column>,
+    /// Where the newest ends, on the sample's own clock.
+    pub(super) to_ms: u64,
+    /// The time of all of them.
+    pub(super) span_ms: u64,
+}
+
+impl Course {
+    /// The cell of a moment from the left, while it is in sight.
+    pub(super) fn cell_of(&self, at_ms: u64) -> Option<u16> {
+        let back = self.to_ms.saturating_sub(at_ms.saturating_add(1));
+        let cells = self.cells.len() as u64;
+        let from_right = back.saturating_mul(cells) / self.span_ms.max(1);
+        u16::try_from(cells.checked_sub(from_right + 1)?).ok()
+    }
+
+    /// How many cells a span of time takes.
+    pub(super) fn cells_of(&self, ms: u64) -> u16 {
+        u16::try_from(ms.saturating_mul(self.cells.len() as u64) / self.span_ms.max(1)).unwrap_or(u16::MAX)
     }
 }
 
@@ -115,6 +138,16 @@ pub(super) fn axis_label(kib: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_stands_in_its_cell() {
+        // A minute in 6 columns of 10 s, drawn over 9 cells.
+        let course = Course { cells: vec![None; 9], to_ms: 60_000, span_ms: 60_000 };
+        assert_eq!([0, 6_665, 6_667, 59_999, 70_000].map(|at| course.cell_of(at)), [0, 0, 1, 8, 8].map(Some));
+        let late = Course { to_ms: 90_000, ..course };
+        assert_eq!([29_999, 30_000].map(|at| late.cell_of(at)), [None, Some(0)]);
+        assert_eq!(late.cells_of(20_000), 3);
+    }
 
     #[test]
     fn the_base_moves_to_a_round_figure() {

@@ -45,6 +45,12 @@ impl<'b> Pen<'b> {
         self
     }
 
+    /// Writes a sentence, cut between words where the row ends.
+    pub(super) fn sentence(&mut self, text: &str, style: Style) -> &mut Self {
+        let text = cut_sentence(text, self.room());
+        self.put(&text, style)
+    }
+
     /// Writes one glyph so many times.
     pub(super) fn fill(&mut self, glyph: char, cells: u16, style: Style) -> &mut Self {
         for _ in 0..cells.min(self.room()) {
@@ -113,6 +119,17 @@ pub(super) fn cut(text: &str, width: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..end].trim_end()))
 }
 
+/// The sentence, or as many of its words as fit with a mark that some are missing.
+fn cut_sentence(text: &str, width: u16) -> Cow<'_, str> {
+    let cut = cut(text, width);
+    let Some(start) = cut.strip_suffix('…').filter(|start| start.len() < text.len()) else { return cut };
+    let is_whole = text[start.len()..].starts_with(|next: char| !next.is_alphanumeric());
+    match start.rsplit_once(' ').filter(|_| !is_whole) {
+        Some((words, _)) => Cow::Owned(format!("{}…", words.trim_end())),
+        None => cut,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +142,14 @@ mod tests {
         assert_eq!(cut("模型训练", 4), "模…");
         assert_eq!(cut("abc", 1), "…");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn a_sentence_is_cut_between_words() {
+        assert_eq!(cut_sentence("GPU 0 is lost: the driver no longer answers", 28), "GPU 0 is lost: the driver…");
+        assert_eq!(cut_sentence("at the edge: 3.6 free. It holds", 22), "at the edge: 3.6 free…");
+        assert_eq!(cut_sentence("all of it", 9), "all of it");
+        assert_eq!(cut_sentence("unbreakable", 5), "unbr…");
     }
 
     #[test]

@@ -186,7 +186,7 @@ impl Row<'_> {
     }
 
     fn history(&self, process: &ProcessRow, width: u16) -> String {
-        let columns = self.past.columns(self.past.of_process(&process.history), width).1;
+        let columns = self.past.course(self.past.of_process(&process.history), width).cells;
         // Two in a hundred of the card: what moves less is flat.
         let least = self.card().0 / 50 / ProcessHistory::bytes(1).0;
         small(&columns, u32::try_from(least).unwrap_or(u32::MAX))
@@ -197,7 +197,15 @@ impl Row<'_> {
             Holder::Nobody => {
                 let ledger = self.picture.monitor().gpus().get(self.entry.gpu).and_then(|gpu| gpu.ledger.get());
                 let told_apart = ledger.is_none_or(|ledger| ledger.driver.is_some());
-                if told_apart { "no owner".to_owned() } else { "no owner, or the driver's reserve".to_owned() }
+                let both = "no owner, or the driver's reserve";
+                let words = if told_apart {
+                    "no owner"
+                } else if width_of(both) <= width {
+                    both
+                } else {
+                    "no owner or driver"
+                };
+                words.to_owned()
             }
             Holder::Untracked { count } => format!("{count} others, counted only"),
             Holder::Process { .. } | Holder::Ended { .. } | Holder::Group { .. } => {

@@ -115,13 +115,12 @@ fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, past: &Past, theme: &Theme) {
     let tier = past.of_process(&process.history);
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
-    let (column_ms, columns) = past.columns(tier, cells);
+    let course = past.course(tier, cells);
     let gpu = app.picture().monitor().gpus().get(row.gpu);
-    let scale = scale(&columns, gpu.map_or(Bytes::ZERO, total_of), past.from_zero);
+    let scale = scale(&course.cells, gpu.map_or(Bytes::ZERO, total_of), past.from_zero);
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));
-    Graph { columns: &columns, column_ms, now_ms: past.now_ms, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }
-        .draw(buffer, area, theme);
+    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }.draw(buffer, area, theme);
 }
 
 /// The card is the ceiling: how much of it the process has is the question.

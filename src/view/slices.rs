@@ -1,14 +1,15 @@
 //! What a bar is made of: who takes how many of its cells, and what can be written inside.
 
 use crate::app::{Holder, Hue, Picture, RowId, TableRow};
-use crate::model::{Bytes, DeviceMemory, Ledger, Reading};
+use crate::model::{Bytes, DeviceMemory, Ledger, Reading, Visibility};
+use crate::monitor::GpuRow;
 
 use super::figures::share;
 
 /// What a slice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// A process, or the small ones that share a letter; `alternate` tells it from a neighbour of the same hue.
+    /// A process, the small ones that share a letter, or a MIG instance; `alternate` tells it from a neighbour of the same hue.
     Held { hue: Hue, alternate: bool, letter: char },
     /// Memory without an owner, or whose owners are not told.
     Ownerless,
@@ -50,7 +51,10 @@ impl Slice {
 pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells: u16) -> Vec<Slice> {
     let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
     // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
-    let mut slices = if row.list.is_value() { holders(picture, gpu) } else { Vec::new() };
+    let mut slices = instances(picture, row);
+    if row.list.is_value() {
+        slices.extend(holders(picture, gpu));
+    }
     let told: Bytes = slices.iter().map(|slice| slice.bytes).sum();
     alternate(&mut slices);
     if memory.host() > Bytes::ZERO {
@@ -78,6 +82,29 @@ pub(super) fn slices(picture: &Picture, gpu: usize, memory: &DeviceMemory, cells
 /// Used memory of which nobody can say whose it is, because a list or a process's figure is absent.
 fn untold(ledger: &Reading<Ledger>, memory: &DeviceMemory, told: Bytes) -> Option<Bytes> {
     ledger.value()?.unattributed.is_none().then(|| memory.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
+}
+
+/// The parts of a split GPU, by what is used of each: whoever holds that stands in the bar of the instance, and in its colour here.
+fn instances(picture: &Picture, parent: &GpuRow) -> Vec<Slice> {
+    let gpus = picture.monitor().gpus().iter().enumerate();
+    let instances = gpus.filter(|(_, row)| row.facts.parent.as_ref() == Some(&parent.facts.id));
+    let slice = |(at, row): (usize, &GpuRow)| {
+        // Less would be written as 0.0.
+        let bytes = row.memory.value()?.used();
+        if bytes.0 * 20 < Bytes::GIB {
+            return None;
+        }
+        let largest = picture.rows_of(at).next();
+        let hue = largest.map_or(Hue::Unseen, |row| row.holder.hue());
+        let letter = row.facts.instance.and_then(|number| char::from_digit(number, 10)).unwrap_or('*');
+        let mut labels = vec![format!("{} {bytes}", row.label), row.label.clone(), letter.to_string()];
+        if let Some((_, profile)) = row.facts.name.as_str().rsplit_once("MIG ") {
+            labels.insert(0, format!("{} {profile} {bytes}", row.label));
+        }
+        let slice = Slice::new(bytes, Look::Held { hue, alternate: false, letter }, labels);
+        Some(if let Some(row) = largest { slice.of(row) } else { slice })
+    };
+    instances.filter_map(slice).collect()
 }
 
 /// The rows of the table that hold something, those with a shared letter together.
@@ -127,19 +154,23 @@ fn labels(letter: char, name: &str, bytes: Bytes) -> Vec<String> {
     vec![format!("{letter} {name} {bytes}"), format!("{letter} {bytes}"), letter.to_string()]
 }
 
-/// Name, then user, then figure are given up. Where one user has all, the user is not said.
+/// The end of the name, then the name, then the user, then the figure are given up. Where one user has all, the user is not said.
 fn process_labels(picture: &Picture, row: &TableRow, letter: char, bytes: Bytes) -> Vec<String> {
-    let mut labels = Vec::with_capacity(4);
+    let mut labels = Vec::with_capacity(5);
     if let Some(process) = picture.process(row) {
         let facts = &process.facts;
-        let rank =
-            facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map_or_else(String::new, |rank| format!("rank {} · ", rank.rank));
-        match &facts.user {
-            Some(user) if !picture.is_by_process() => {
-                labels.push(format!("{letter} {user} {rank}{} {bytes}", facts.what));
-                labels.push(format!("{letter} {user} {bytes}"));
-            }
-            _ => labels.push(format!("{letter} {rank}{} {bytes}", facts.what)),
+        let rank = facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map(|rank| format!("rank {}", rank.rank));
+        let user = facts.user.as_ref().filter(|_| !picture.is_by_process()).map_or_else(String::new, |user| format!("{user} "));
+        match rank {
+            Some(rank) => labels.extend([format!("{letter} {user}{rank} · {} {bytes}", facts.what), format!("{letter} {user}{rank} {bytes}")]),
+            None => labels.push(format!("{letter} {user}{} {bytes}", facts.what)),
+        }
+        // `ollama` of `ollama llama3.1:8b`
+        if let Some((first, _)) = facts.what.as_str().split_once(' ').filter(|_| facts.visibility == Visibility::Here) {
+            labels.push(format!("{letter} {user}{first} {bytes}"));
+        }
+        if !user.is_empty() {
+            labels.push(format!("{letter} {user}{bytes}"));
         }
     }
     labels.push(format!("{letter} {bytes}"));

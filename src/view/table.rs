@@ -126,7 +126,7 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     let indent = mark_width(area.width);
     let held =
         if held(false) > Bytes::ZERO || hidden.clone().any(|row| !row.is_ended()) { format!(": {}", held(false)) } else { " that ended".to_owned() };
-    Pen::new(buffer, area).skip(indent).put(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
+    Pen::new(buffer, area).skip(indent).sentence(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
 }
 
 #[cfg(test)]

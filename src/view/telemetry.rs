@@ -16,7 +16,7 @@ const HISTORY: u16 = 14;
 
 /// Three figures with their small histories, and a line or two of others.
 pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &Past, theme: &Theme) {
-    let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
+    let (label, small) = (theme.style(Role::Label), theme.style(Role::Small));
     let limit = row.facts.power_limit_mw.get().map_or(1000, |mw| mw / 1000).max(1);
     let lines = [
         ("util", utilization(row), "%", history(past, &row.history.utilization, HISTORY, 100)),
@@ -29,15 +29,16 @@ pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &
             return;
         }
         let mut pen = Pen::new(buffer, left);
-        pen.left(name, 6, label).right(value, 4, text).put(" ", label).left(unit, 4, label);
+        pen.left(name, 6, label).right(value, 4, label).put(" ", label).left(unit, 4, label);
         let room = pen.room();
         pen.right(past, room, small);
         left = below(left);
     }
     let warmth: Vec<Fact> = temperature(row).into_iter().chain(clocks(row)).collect();
-    for facts in [warmth, held_down(row)] {
+    // What slows the work down is the one thing here that is not silent.
+    for (facts, role) in [(warmth, Role::Label), (held_down(row), Role::Text)] {
         if left.height > 0 && !facts.is_empty() {
-            draw_facts(buffer, left, &facts, theme);
+            draw_facts(buffer, left, &facts, role, theme);
             left = below(left);
         }
     }
@@ -45,23 +46,23 @@ pub(super) fn draw_column(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &
 
 /// The same in one line; what does not fit is left out.
 pub(super) fn draw_line(buffer: &mut Buffer, area: Rect, row: &GpuRow, past: &Past, theme: &Theme) {
-    let (text, label, small) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Small));
+    let (label, small) = (theme.style(Role::Label), theme.style(Role::Small));
     let mut pen = Pen::new(buffer, area);
-    pen.put("util ", label).right(&utilization(row), 3, text).put(" % ", label);
+    pen.put("util ", label).right(&utilization(row), 3, label).put(" % ", label);
     pen.right(&history(past, &row.history.utilization, 12, 100), 12, small).skip(3);
     let mut facts = vec![("bus".to_owned(), bus(row), "%".to_owned())];
     facts.extend(temperature(row));
     facts.push((String::new(), watts_of_limit(row), "W".to_owned()));
     facts.extend(clocks(row).into_iter().filter(|(name, _, _)| !name.starts_with('P')));
     let used = area.width - pen.room();
-    draw_facts(buffer, Rect { x: area.x + used, width: area.width - used, ..area }, &facts, theme);
+    draw_facts(buffer, Rect { x: area.x + used, width: area.width - used, ..area }, &facts, Role::Label, theme);
 }
 
 /// Caption, figure and unit; any of them may be empty.
 type Fact = (String, String, String);
 
-fn draw_facts(buffer: &mut Buffer, area: Rect, facts: &[Fact], theme: &Theme) {
-    let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+fn draw_facts(buffer: &mut Buffer, area: Rect, facts: &[Fact], value: Role, theme: &Theme) {
+    let (text, label) = (theme.style(value), theme.style(Role::Label));
     let mut pen = Pen::new(buffer, area);
     for (at, (name, value, unit)) in facts.iter().enumerate() {
         let words = [name, value, unit].into_iter().filter(|word| !word.is_empty());
@@ -127,7 +128,7 @@ pub(super) fn watts_of_limit(row: &GpuRow) -> String {
 }
 
 fn history<S: Slot>(past: &Past, tier: &Tier<S>, cells: u16, top: u32) -> String {
-    small_on(&past.columns(tier, cells).1, top)
+    small_on(&past.course(tier, cells).cells, top)
 }
 
 const fn below(area: Rect) -> Rect {

@@ -43,6 +43,8 @@ pub(crate) struct Card {
     /// Why its process list cannot be read, if so.
     pub(crate) unlisted: Option<&'static str>,
     pub(crate) untracked: (u32, f64),
+    /// The card that it is an instance of, and its number there. The card holds what its instances hold.
+    pub(crate) instance: Option<(usize, u32)>,
 }
 
 impl Card {
@@ -64,6 +66,7 @@ impl Card {
             refused: None,
             unlisted: None,
             untracked: (0, 0.0),
+            instance: None,
         }
     }
 
@@ -158,9 +161,9 @@ impl Machine {
         let gpus = self.cards.iter().enumerate().map(|(at, card)| {
             Arc::new(GpuFacts {
                 id: id(at),
-                index: u32::try_from(at).ok(),
-                instance: None,
-                parent: None,
+                index: u32::try_from(at).ok().filter(|_| card.instance.is_none()),
+                instance: card.instance.map(|(_, number)| number),
+                parent: card.instance.map(|(parent, _)| id(parent)),
                 pci: None,
                 name: card.name.into(),
                 total: Reading::Value(Bytes(card.total)),
@@ -188,7 +191,7 @@ impl Machine {
     pub(crate) fn sample(&self, second: u64) -> Record {
         let processes: Vec<ProcessSample> =
             self.holders.iter().filter(|h| (h.life.0..=h.life.1).contains(&second)).map(|h| process(h, second)).collect();
-        let gpus = self.cards.iter().enumerate().map(|(at, card)| Self::gpu(at, card, &processes, second));
+        let gpus = self.cards.iter().enumerate().map(|(at, card)| self.gpu(at, card, &processes, second));
         Record::Sample(Box::new(Sample {
             time: END.minus_ms(SECONDS.saturating_sub(second) * 1000),
             elapsed_ms: second * 1000,
@@ -199,10 +202,12 @@ impl Machine {
         }))
     }
 
-    fn gpu(at: usize, card: &Card, processes: &[ProcessSample], second: u64) -> GpuSample {
-        let held: Bytes = processes.iter().filter(|p| p.gpu == at).filter_map(|p| p.memory.get()).sum();
+    fn gpu(&self, at: usize, card: &Card, processes: &[ProcessSample], second: u64) -> GpuSample {
+        let part = |place: usize| place == at || self.cards[place].instance.is_some_and(|(parent, _)| parent == at);
+        let held: Bytes = processes.iter().filter(|p| part(p.gpu)).filter_map(|p| p.memory.get()).sum();
         let untracked = gib(card.untracked.1);
-        let used = held + gib((card.ownerless)(second)) + untracked;
+        let ownerless: Bytes = (0..self.cards.len()).filter(|place| part(*place)).map(|place| gib((self.cards[place].ownerless)(second))).sum();
+        let used = held + ownerless + untracked;
         let free = card.total.saturating_sub(used.0 + card.reserve.unwrap_or(0));
         let present = card.state == GpuState::Present;
         let memory = match card.refused {

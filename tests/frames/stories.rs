@@ -2,7 +2,7 @@
 
 use vramtop::model::{Kind, Rank};
 
-use super::machine::{Card, Holder, Machine, SECONDS};
+use super::machine::{Card, Holder, Machine, SECONDS, gib};
 
 const GRAPHICS: Kind = Kind { compute: false, graphics: true, mps: false };
 
@@ -45,6 +45,44 @@ pub(crate) fn two_h200() -> Machine {
     let mut unseen = Holder::new(1, 7745, "", "", |_| 1.2);
     (unseen.user, unseen.sm) = (None, None);
     Machine { host: "node7", hz: 20, own: 3, cards: vec![first, second], holders: vec![train, probe, eval, vllm, embed, unseen] }
+}
+
+/// The same two on which a sweep died when the first was full, at 11:58.
+pub(crate) fn with_a_death() -> Machine {
+    let mut machine = two_h200();
+    let mut sweep = Holder::new(0, 41502, "ann", "sweep.py", |s| 3.0 + (s as f64 - 169.0) * 0.14);
+    (sweep.life, sweep.full, sweep.command, sweep.mine) = ((169, 281), "sweep.py --lr 1e-4", "python sweep.py --lr 1e-4", true);
+    // It had started 1 min 42 s before its end: its age is in whole minutes.
+    sweep.age = (SECONDS - 282 + 112) / 60;
+    machine.holders.push(sweep);
+    machine
+}
+
+/// The same two, where embed.py of bob was started from his notebook, and eval.py by the server of cleo.
+pub(crate) fn family() -> Machine {
+    let mut machine = two_h200();
+    (machine.holders[4].parent, machine.holders[2].parent) = (Some(40112), Some(38120));
+    machine
+}
+
+/// An H200 in three instances: two processes of 9 and 2 GiB on the first, one of 30 on the second, which has 0.5 without an owner; nobody
+/// on the third. The GPU's own memory has 1.5 more, which is no instance's.
+pub(crate) fn mig() -> Machine {
+    let instance = |name, total: f64, number| Card { instance: Some((0, number)), ..Card::new(name, gib(total).0, gib(0.1).0) };
+    let mut cards = vec![
+        Card { ownerless: |_| 1.5, ..Card::h200() },
+        instance("NVIDIA H200 MIG 1g.18gb", 16.0, 0),
+        instance("NVIDIA H200 MIG 3g.71gb", 69.5, 1),
+        instance("NVIDIA H200 MIG 2g.35gb", 32.5, 2),
+    ];
+    cards[2].ownerless = |_| 0.5;
+    let mut holders = vec![
+        Holder::new(1, 5100, "ann", "train.py", |_| 9.0),
+        Holder::new(1, 5101, "bob", "probe.ipynb", |_| 2.0),
+        Holder::new(2, 5102, "bob", "serve.py", |_| 30.0),
+    ];
+    holders[0].mine = true;
+    Machine { host: "node8", hz: 20, own: 2, cards, holders }
 }
 
 /// A desktop: one RTX 4090 with two processes that compute and three that draw.
