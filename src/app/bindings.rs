@@ -161,6 +161,15 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("␣", "pause")),
     },
     Binding {
+        keys: &[key(KeyCode::Left)],
+        shown: "← →",
+        action: Action::Past(-1),
+        place: Place::Dashboard,
+        help: "through time; ␣ or Esc is now again",
+        line: Some(("←→", "time")),
+    },
+    Binding { keys: &[key(KeyCode::Right)], shown: "→", action: Action::Past(1), place: Place::Dashboard, help: "", line: None },
+    Binding {
         keys: &[char('+')],
         shown: "+ -",
         action: Action::Faster,

@@ -1,5 +1,6 @@
 //! What the keys that choose do: which rows, in what order, which columns, how much of the past.
 
+use super::held::present;
 use super::keys::Action;
 use super::picture::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
@@ -21,6 +22,7 @@ impl App {
                 }
                 self.listing.set_filter(typed);
             }
+            Action::ShowAll if self.then().is_some() => return self.go_on(),
             Action::ShowAll if !self.listing.leaves_out() && self.listing.focus.is_none() => return Effect::None,
             Action::ShowAll => {
                 self.listing.set_filter(String::new());
@@ -39,8 +41,8 @@ impl App {
             Action::Focus(number) => self.focus(number),
             Action::ZeroBase => self.window.toggle_zero(),
             Action::Longer | Action::Shorter => {
-                let picture = self.frozen.as_deref().unwrap_or(&self.live);
-                self.window.zoom(action == Action::Longer, picture.monitor());
+                let monitor = present(self.held.as_deref(), &self.live).monitor();
+                self.window.zoom(action == Action::Longer, monitor);
             }
             Action::Mark => {
                 if let Some((_, now_ms)) = self.picture().monitor().now() {

@@ -143,14 +143,26 @@ impl App {
             dialog.signal = signal;
             return Effect::Redraw;
         }
-        let picture = self.picture();
         // All rows and not those in sight: a filter takes no tag away, and the dialog names everybody.
-        let tagged = if self.detail.is_none() { self.tagged.of(picture.all()) } else { Vec::new() };
-        let dialog = if tagged.is_empty() { Dialog::about(picture, self.meant(), signal) } else { Dialog::about(picture, tagged, signal) };
+        let tagged = if self.detail.is_none() { self.tagged.of(self.live.all()) } else { Vec::new() };
+        let dialog =
+            if tagged.is_empty() { self.meant().and_then(|row| self.about_meant(row, signal)) } else { Dialog::about(&self.live, tagged, signal) };
         let Some(dialog) = dialog else { return Effect::None };
         let keys = dialog.keys(|subject| subject.stage == Stage::Opening);
         self.dialog = Some(dialog);
         if keys.is_empty() { Effect::Redraw } else { Effect::OpenTargets(keys) }
+    }
+
+    /// A picture that is held says what a process held then, so its figures are the live one's, if it still lives.
+    fn about_meant(&self, row: &TableRow, signal: Signal) -> Option<Dialog> {
+        if let Some(live) = self.live.all().iter().find(|live| live.id.is_same(&row.id)) {
+            return Dialog::about(&self.live, [live], signal);
+        }
+        let mut dialog = Dialog::about(self.picture(), [row], signal)?;
+        for subject in &mut dialog.subjects {
+            (subject.holds, subject.stage) = (Vec::new(), Stage::Refused(Refusal::Ended));
+        }
+        Some(dialog)
     }
 
     /// Takes in an answer about a process, where the dialog is still about it.

@@ -83,6 +83,8 @@ pub enum Action {
     Send,
     /// Hold the picture, or the replay.
     Pause,
+    /// So many columns of the histories towards the newest, or back into the past.
+    Past(i64),
     /// Twice the speed of a replay.
     Faster,
     /// Half the speed of a replay.

@@ -102,6 +102,8 @@ pub struct Shown {
     pub sm_percent: bool,
     /// The columns of the table, from left to right.
     pub columns: Vec<Column>,
+    /// The time of one column of the histories of GPUs, in milliseconds.
+    pub column_ms: u64,
     /// What answers to a click; the first that is hit counts.
     pub spots: Vec<Spot>,
 }

@@ -10,6 +10,7 @@ mod dialog;
 mod filter;
 mod freshness;
 mod groups;
+mod held;
 pub mod keys;
 mod letters;
 mod listing;
@@ -43,6 +44,7 @@ use crossterm::event::KeyEvent;
 use crate::insight::{Severity, Warning};
 use crate::model::Record;
 use freshness::Clock;
+use held::{Held, shown};
 use keys::{Action, BINDINGS};
 use selection::Selection;
 
@@ -51,8 +53,8 @@ use selection::Selection;
 pub struct App {
     setup: Setup,
     live: Picture,
-    /// The picture that was up when Space was pressed; samples go on into `live`.
-    frozen: Option<Box<Picture>>,
+    /// The picture that stands still; samples go on into `live`.
+    held: Option<Box<Held>>,
     selection: Selection,
     tagged: Tagged,
     screen: Screen,
@@ -84,7 +86,7 @@ impl App {
             clock: Clock::new(setup.mode),
             setup,
             live: Picture::default(),
-            frozen: None,
+            held: None,
             selection: Selection::default(),
             tagged: Tagged::default(),
             screen: Screen::default(),
@@ -116,9 +118,9 @@ impl App {
         &self.setup
     }
 
-    /// What is to be drawn: the newest picture, or the one that is held.
+    /// What is to be drawn: the newest picture, the one that is held, or what it was at a moment before.
     pub fn picture(&self) -> &Picture {
-        self.frozen.as_deref().unwrap_or(&self.live)
+        shown(self.held.as_deref(), &self.live)
     }
 
     /// How many lines of the help are above the screen; more than there are is the end.
@@ -173,7 +175,7 @@ impl App {
 
     /// How fresh the picture is.
     pub fn freshness(&self) -> Freshness {
-        self.clock.freshness(self.frozen.is_some(), self.live.monitor())
+        self.clock.freshness(self.held.is_some(), self.live.monitor())
     }
 
     /// Which driver call the source was in when it last said so, unless a sample has come since.
@@ -188,6 +190,9 @@ impl App {
 
     /// What line 2 says now; nothing when all is well.
     pub fn notice(&self) -> Option<Notice> {
+        if let Some(then) = self.then() {
+            return self.happened(then);
+        }
         let warnings = self.picture().monitor().warnings();
         // A live source that ends is a failure and comes first; the end of a recording is none.
         let ended = self.clock.ended().filter(|_| self.failed);
@@ -223,7 +228,7 @@ impl App {
         if let Record::Sample(sample) = record {
             self.clock.sampled(sample.elapsed_ms);
         }
-        if self.frozen.is_some() {
+        if self.held.is_some() {
             return Effect::None;
         }
         self.relist();
@@ -237,7 +242,7 @@ impl App {
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
     fn relist(&mut self) {
-        let picture = self.frozen.as_deref_mut().unwrap_or(&mut self.live);
+        let picture = self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut);
         picture.list(&self.listing);
         self.selection.follow(picture.rows());
     }
@@ -269,7 +274,7 @@ impl App {
             }
             Action::Open => {
                 let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
-                let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+                let rows = shown(self.held.as_deref(), &self.live).rows();
                 match named {
                     Some(id) => self.selection.find(rows, &id),
                     None => return self.look_closely(),
@@ -284,6 +289,7 @@ impl App {
             Action::Tag => self.tag(),
             Action::Untag => return self.untag(),
             Action::Pause => return self.pause(),
+            Action::Past(columns) => return self.look_back(columns),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
             Action::Signal(signal) => return self.ask(signal),
@@ -335,29 +341,16 @@ impl App {
         if self.screen == Screen::Columns {
             return self.step_chooser(by);
         }
-        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        let rows = shown(self.held.as_deref(), &self.live).rows();
         self.selection.step(rows, by);
     }
 
     /// Selects the row that is found, if one is.
     fn select(&mut self, find: impl FnOnce(&[TableRow]) -> Option<usize>) {
-        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        let rows = shown(self.held.as_deref(), &self.live).rows();
         if let Some(at) = find(rows) {
             self.selection.select(rows, at);
         }
-    }
-
-    /// A replay stands still; a live picture is held while samples go on being taken in.
-    fn pause(&mut self) -> Effect {
-        if let Mode::Replay { .. } = self.setup.mode {
-            return self.clock.toggle_pause().map_or(Effect::None, Effect::Playback);
-        }
-        if self.frozen.take().is_some() {
-            self.relist();
-        } else if self.live.monitor().now().is_some() {
-            self.frozen = Some(Box::new(self.live.clone()));
-        }
-        Effect::Redraw
     }
 
     fn drawn(&mut self, shown: Shown) -> Effect {

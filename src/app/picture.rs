@@ -9,7 +9,7 @@ use super::owners::{Hue, Owner, Owners};
 use super::sort::Table;
 use super::tree::grow;
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
-use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow};
+use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow, Then};
 
 /// Who a row of the table is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,6 +165,8 @@ pub struct Picture {
     owners: Owners,
     letters: Letters,
     by_process: bool,
+    /// The moment that it is of, where that is not the newest.
+    then: Option<Then>,
 }
 
 impl Picture {
@@ -174,6 +176,27 @@ impl Picture {
         if matches!(record, Record::Header(_) | Record::Sample(_)) {
             self.arrange();
         }
+    }
+
+    /// The same machine at a moment that its rings still hold.
+    pub(super) fn at(&self, then: Then) -> Option<Self> {
+        let monitor = self.monitor.past(then)?;
+        let mut past = Self { monitor, owners: self.owners.clone(), letters: self.letters.clone(), then: Some(then), ..Self::default() };
+        past.arrange();
+        Some(past)
+    }
+
+    /// What a row holds as it is written: of a moment that is looked back at it may be the least that it was.
+    pub fn figure(&self, row: &TableRow) -> String {
+        let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
+        let at_least = self.is_past() && members.iter().any(|row| self.process(row).is_some_and(ProcessRow::is_at_least));
+        let bytes = row.bytes.map_or_else(|| "—".to_owned(), |bytes| bytes.to_string());
+        if at_least { format!("≥{bytes}") } else { bytes }
+    }
+
+    /// Whether it is of a moment that is looked back at.
+    pub const fn is_past(&self) -> bool {
+        self.then.is_some()
     }
 
     /// Everything that the records amount to.
@@ -283,7 +306,7 @@ impl Picture {
 
     fn arrange(&mut self) {
         let processes = self.monitor.processes();
-        self.owners.update(processes, self.monitor.gpus());
+        self.owners.update(processes, self.monitor.gpus(), self.then.is_some());
         let mut order: Vec<usize> = (0..processes.len()).collect();
         order.sort_by_key(|at| {
             let row = &processes[*at];

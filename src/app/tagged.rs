@@ -2,6 +2,7 @@
 //!
 //! Kept by GPU, PID and start, so that a number that passes to another process takes no tag along; lost when the process ends.
 
+use super::held::shown;
 use super::picture::{Picture, RowId, TableRow};
 use super::{App, Effect};
 
@@ -62,7 +63,7 @@ impl App {
 
     /// Turns the tag of the selected row and goes on to the next, so that several are tagged by one key.
     pub(super) fn tag(&mut self) {
-        let picture = self.frozen.as_deref().unwrap_or(&self.live);
+        let picture = shown(self.held.as_deref(), &self.live);
         let Some(row) = picture.rows().get(self.selection.position()) else { return };
         self.tagged.turn(picture, row);
         self.step(1);

@@ -379,5 +379,6 @@ fn an_answer_about_another_process_is_not_shown() {
     assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }
 
+mod past;
 mod table;
 mod tagging;

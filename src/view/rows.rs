@@ -104,8 +104,12 @@ impl Row<'_> {
                 pen.left(user, width, self.style(Role::Hue(hue)))
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => pen.right(&gib(self.entry.bytes), width, if self.is_past() { label } else { self.style(Role::Figure) }),
-            Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
+            Column::Vram => pen.right(&self.picture.figure(self.entry), width, if self.is_past() { label } else { self.style(Role::Figure) }),
+            Column::Peak => {
+                let highest = process.and_then(|row| row.range).map(|(_, high)| high);
+                let peak = process.and_then(|row| row.peak).map(|peak| peak.bytes);
+                pen.right(&gib(if self.picture.is_past() { highest } else { peak }), width, label)
+            }
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
                 let history = process.map_or_else(String::new, |row| self.history(row, width));
@@ -141,7 +145,7 @@ impl Row<'_> {
             }
             Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
-            Column::Vram => pen.right(&gib(group.bytes), width, self.style(Role::Figure)),
+            Column::Vram => pen.right(&self.picture.figure(self.entry), width, self.style(Role::Figure)),
             Column::Trend => {
                 let rate = group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value);
                 let change = Change::new(&rate, self.card());

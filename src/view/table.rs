@@ -36,7 +36,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
     }
     let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
-    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots }
+    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, column_ms: 0, spots }
 }
 
 /// The rows around the selected one; the last line counts those that are out of sight.
@@ -98,6 +98,7 @@ fn title(placed: Placed, past: &Past) -> (String, bool) {
         Column::User => ("USER", false),
         Column::Kind => ("T", false),
         Column::Vram => ("VRAM", true),
+        Column::Peak if past.cursor.is_some() => ("MOST", true),
         Column::Peak => ("PEAK", true),
         Column::Trend => ("TREND", false),
         Column::History if placed.width >= 11 => return (format!("LAST {}", past.span()), false),
