@@ -165,8 +165,6 @@ pub struct Picture {
     owners: Owners,
     letters: Letters,
     by_process: bool,
-    /// The moment that it is of, where that is not the newest.
-    then: Option<Then>,
 }
 
 impl Picture {
@@ -181,7 +179,7 @@ impl Picture {
     /// The same machine at a moment that its rings still hold.
     pub(super) fn at(&self, then: Then) -> Option<Self> {
         let monitor = self.monitor.past(then)?;
-        let mut past = Self { monitor, owners: self.owners.clone(), letters: self.letters.clone(), then: Some(then), ..Self::default() };
+        let mut past = Self { monitor, owners: self.owners.clone(), letters: self.letters.clone(), ..Self::default() };
         past.arrange();
         Some(past)
     }
@@ -196,7 +194,7 @@ impl Picture {
 
     /// Whether it is of a moment that is looked back at.
     pub const fn is_past(&self) -> bool {
-        self.then.is_some()
+        self.monitor.is_past()
     }
 
     /// Everything that the records amount to.
@@ -306,7 +304,7 @@ impl Picture {
 
     fn arrange(&mut self) {
         let processes = self.monitor.processes();
-        self.owners.update(processes, self.monitor.gpus(), self.then.is_some());
+        self.owners.update(processes, self.monitor.gpus(), self.monitor.is_past());
         let mut order: Vec<usize> = (0..processes.len()).collect();
         order.sort_by_key(|at| {
             let row = &processes[*at];

@@ -35,6 +35,7 @@ pub struct Monitor {
     driver_gone: Option<SafeText>,
     now: Option<(Moment, u64)>,
     first_sample_ms: Option<u64>,
+    is_past: bool,
     own: OwnCost,
     samples: u64,
 }

@@ -39,11 +39,17 @@ impl Monitor {
         Some(first_ms.saturating_sub(1).max(now_ms.saturating_sub(reach_ms)))
     }
 
+    /// Whether this is the state at a moment that is looked back at.
+    pub const fn is_past(&self) -> bool {
+        self.is_past
+    }
+
     /// The state at a moment, from the rings alone. `None` before the first sample.
     pub fn past(&self, then: Then) -> Option<Self> {
         let (time, now_ms) = self.now?;
         let time = time.minus_ms(now_ms.saturating_sub(then.at_ms + 1));
         let mut past = self.clone();
+        past.is_past = true;
         past.events.clear();
         past.warnings = Vec::<Warning>::new();
         past.driver_gone = None;
@@ -139,7 +145,7 @@ impl ProcessRow {
         self.memory = slot.map_or(Reading::Absent(NOT_KEPT), |(low, ..)| Reading::Value(low));
         self.sm_percent = Reading::Absent(NOT_KEPT);
         self.host = Reading::Absent(NOT_KEPT);
-        self.peak = self.peak.filter(|peak: &Peak| peak.at <= time);
+        self.peak = slot.map(|(_, high, _)| Peak { bytes: high, at: time });
         self.rate = rate_of(&self.history.hour, then.at_ms + 1, Self::RATE_WINDOW_MS);
     }
 

@@ -165,7 +165,7 @@ pub struct ProcessRow {
     pub memory: Reading<Bytes>,
     /// Lowest and highest figure of the last step; of a moment that is looked back at, those of its slot.
     pub range: Option<(Bytes, Bytes)>,
-    /// The highest figure of its lists.
+    /// The highest figure of its lists; of a moment that is looked back at, the highest of its slot.
     pub peak: Option<Peak>,
     /// Kernel time from the slow lane.
     pub sm_percent: Reading<UtilizationPercent>,

@@ -180,7 +180,10 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
         pen.put("VRAM ", label).put(&format!("{at_least}{}", gib(bytes)), figure).put(" GiB", label);
     }
     let at = |peak: Peak| format!(" at {} (sampled)", hour_and_minute(peak.at, &app.setup().zone));
-    let peak = process.peak.map(|peak| ("peak ", peak.bytes.to_string(), at(peak)));
+    let is_past = app.picture().is_past();
+    let peak = process
+        .peak
+        .map(|peak| if is_past { ("at most ", peak.bytes.to_string(), String::new()) } else { ("peak ", peak.bytes.to_string(), at(peak)) });
     let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
     let share = share.map(|percent| ("", format!("{percent} %"), " of the card".to_owned()));
     let free = memory.as_ref().map(|memory| ("free on the card ", memory.free().to_string(), String::new()));

@@ -200,9 +200,9 @@ fn standing(subject: &Subject) -> (String, Role) {
 fn short_standing(subject: &Subject) -> (String, Role) {
     let warn = Role::Notice(Severity::Warn);
     let state = match subject.state {
-        Some(RunState('Z')) => Some("a zombie: its parent has to take note"),
-        Some(RunState('D')) => Some("waits in the kernel (D): heeds no signal yet"),
-        Some(RunState('T')) => Some("stopped: only KILL and CONT work"),
+        Some(RunState('Z')) => Some("a zombie (Z)"),
+        Some(RunState('D')) => Some("stuck in the kernel (D)"),
+        Some(RunState('T')) => Some("stopped (T)"),
         _ => None,
     };
     match (&subject.stage, state) {

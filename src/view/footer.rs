@@ -23,7 +23,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             pen.put(" none", theme.style(Role::Label)).skip(3);
         }
         let asked = asked(app);
-        if !asked.is_empty() {
+        if app.then().is_some() {
+            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(3);
+        } else if !asked.is_empty() {
             pen.put(&asked.join(" · "), theme.style(Role::Held)).put("  Esc", theme.style(Role::Text)).put(" all", theme.style(Role::Label)).skip(3);
         }
     }

@@ -138,8 +138,8 @@ pub(super) fn short_mark(app: &App, width: u16, theme: &Theme) -> Vec<Span<'stat
     if is_live {
         return mark.split_off(1);
     }
-    if width_of_spans(&mark) * 2 > width {
-        mark.truncate(1);
+    while width_of_spans(&mark) * 2 > width && mark.len() > 1 {
+        mark.pop();
     }
     mark
 }

@@ -105,11 +105,7 @@ impl Row<'_> {
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
             Column::Vram => pen.right(&self.picture.figure(self.entry), width, if self.is_past() { label } else { self.style(Role::Figure) }),
-            Column::Peak => {
-                let highest = process.and_then(|row| row.range).map(|(_, high)| high);
-                let peak = process.and_then(|row| row.peak).map(|peak| peak.bytes);
-                pen.right(&gib(if self.picture.is_past() { highest } else { peak }), width, label)
-            }
+            Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
                 let history = process.map_or_else(String::new, |row| self.history(row, width));

@@ -125,6 +125,6 @@ fn two_that_are_tagged_end_and_the_third_lives() {
     session.keys("\r");
     session.see("has ended");
     assert_eq!(c.ended(), None);
-    session.keys("\x1bq");
+    session.keys("q");
     assert_eq!(session.end().code(), Some(0));
 }
