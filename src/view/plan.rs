@@ -132,7 +132,7 @@ fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
         Some(blocks(5, beside, Plan::SELECTED)),
         Some(blocks(3, beside, Plan::SELECTED)),
         bare.then(|| blocks(0, Telemetry::Nowhere, Plan::SELECTED)),
-        (gpus <= 1).then(|| blocks(0, Telemetry::Nowhere, 0)),
+        bare.then(|| blocks(0, Telemetry::Nowhere, 0)),
         (one && wide).then(|| list(2, Plan::SELECTED, rows.clamp(1, 8))),
         one.then(|| list(1, Plan::SELECTED, few)),
         one.then(|| list(1, 0, few)),
@@ -145,28 +145,23 @@ fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
 mod tests {
     use super::*;
 
-    /// What there is of one kind after another, in the order in which it is given up: never more of one while there is less of the next.
+    /// What there is, the most precious first: blocks or a list, rows of a history, telemetry, the selected row.
     fn wealth(width: u16, height: u16, shape: &Shape) -> [u16; 4] {
         let Some(plan) = Plan::of(width, height, shape) else { return [0; 4] };
         let selected = u16::from(plan.selected > 0);
         match plan.gpus {
-            Way::Blocks { history, telemetry: Telemetry::Nowhere } => [selected, 1, history, 0],
-            Way::Blocks { history, .. } => [selected, 1, history, 1],
-            Way::List { lines } => [selected, 0, lines, 0],
+            Way::Blocks { history, telemetry } => [1, history, u16::from(telemetry != Telemetry::Nowhere), selected],
+            Way::List { lines } => [0, lines, 0, selected],
         }
     }
 
     #[test]
-    fn a_lower_screen_has_no_more_of_anything_but_rows() {
-        for (width, gpus, rows) in [60, 99, 100, 300]
-            .into_iter()
-            .flat_map(|width| (0..=16).map(move |gpus| (width, gpus)))
-            .flat_map(|(width, gpus)| [0, 5, 40].map(|rows| (width, gpus, rows)))
-        {
-            let shape = Shape { gpus, focus: 0, rows, ranks: false };
+    fn a_lower_screen_is_never_richer() {
+        let shapes = (0..=16).flat_map(|gpus| [0, 5, 40].map(|rows| Shape { gpus, focus: 0, rows, ranks: false }));
+        for (shape, width) in shapes.flat_map(|shape| [60, 99, 100, 300].map(|width| (shape, width))) {
             for height in 14..100 {
                 let (low, high) = (wealth(width, height, &shape), wealth(width, height + 1, &shape));
-                assert!(low <= high, "{low:?} then {high:?} for {gpus} GPUs and {rows} rows on {width}x{height}");
+                assert!(low <= high, "{low:?} then {high:?} for {shape:?} on {width}x{height}");
             }
         }
     }

@@ -137,7 +137,7 @@ impl Row<'_> {
             Column::Gpu => {
                 let gpus = self.picture.monitor().gpus();
                 let one = group.gpus.first().filter(|_| group.gpus.len() == 1).and_then(|at| gpus.get(*at));
-                pen.right(&one.map_or_else(|| format!("{}×", group.gpus.len()), |gpu| gpu.label.clone()), width, text)
+                pen.right(&one.map_or_else(|| count_of_gpus(group), |gpu| gpu.label.clone()), width, text)
             }
             Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
@@ -162,7 +162,8 @@ impl Row<'_> {
                     Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),
                 }
             }
-            Column::Kind | Column::Peak | Column::Sm | Column::Time => pen.right(UNKNOWN, width, label),
+            Column::Kind => pen.left(UNKNOWN, width, label),
+            Column::Peak | Column::Sm | Column::Time => pen.right(UNKNOWN, width, label),
             Column::History => pen,
         };
     }
@@ -218,6 +219,11 @@ impl Row<'_> {
 /// Tenths of a percent, in whole percent.
 fn percent(permille: Option<u32>) -> String {
     permille.map_or_else(|| UNKNOWN.to_owned(), |permille| ((permille + 5) / 10).to_string())
+}
+
+/// `2×`: on how many GPUs a group is.
+pub(super) fn count_of_gpus(group: &Group) -> String {
+    format!("{}×", group.gpus.len())
 }
 
 /// What the members of a group have in common.

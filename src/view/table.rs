@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use super::columns::{Needs, Placed, columns, mark_width};
 use super::past::Past;
 use super::pen::{Pen, width_of};
-use super::rows::Row;
+use super::rows::{Row, count_of_gpus};
 use super::theme::{Role, Theme};
 use crate::app::{App, Column, Holder, Picture, Shown, Sort, Spot, TableRow, Target};
 use crate::model::Bytes;
@@ -53,9 +53,10 @@ fn needs(picture: &Picture) -> Needs {
     let monitor = picture.monitor();
     let longest = |lengths: &mut dyn Iterator<Item = u16>| lengths.max().unwrap_or(0);
     let processes = monitor.processes();
+    let spread = picture.groups().iter().filter(|group| group.gpus.len() > 1);
     Needs {
         gpus: monitor.gpus().len(),
-        gpu: longest(&mut monitor.gpus().iter().map(|row| width_of(&row.label))),
+        gpu: longest(&mut monitor.gpus().iter().map(|row| width_of(&row.label)).chain(spread.map(|group| width_of(&count_of_gpus(group))))),
         pid: longest(&mut processes.iter().map(|row| digits(row.facts.key.pid))),
         user: longest(&mut picture.owners().iter().filter_map(|owner| owner.user.as_ref()).map(|user| width_of(user.as_str()))),
         has_jobs: processes.iter().any(|row| row.facts.job.is_some() || row.facts.rank.is_some()),

@@ -1,7 +1,5 @@
 //! Every screen at every size as text, and four of them in every theme with the style of each cell.
 
-use std::fmt::Write as _;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
@@ -15,7 +13,7 @@ use crate::stage::{after, cells, dashboard, draw, stories};
 const MONO: Theme = Theme::new(Colors::Never, false);
 const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (120, 36), (200, 50)];
 
-/// Presses keys, each on what was drawn before; `⏎`, `⎋`, `↓`, `▼` (F2) and `◀` (End) stand for those without a letter.
+/// Presses keys, each on what was drawn before; `⏎`, `⎋`, `↓`, `▼` (F2), `◀` (End) and `⇥` stand for those without a letter.
 pub(crate) fn keys(app: &mut App, keys: &str) {
     for key in keys.chars() {
         draw(app, &MONO, 120, 36);
@@ -61,15 +59,15 @@ fn every_screen_at_every_size() {
     for Screen(name, app, way) in SCREENS {
         let mut app = app();
         keys(&mut app, way);
-        let mut frames = String::new();
+        let mut frames = Vec::new();
         for (width, height) in SIZES {
             let frame = cells(&mut app, &MONO, width, height);
-            writeln!(frames, "{width}x{height}").expect("a string");
+            frames.push(format!("{width}x{height}"));
             for line in frame.content.chunks(usize::from(width)) {
-                writeln!(frames, "|{}|", line.iter().map(Cell::symbol).collect::<String>()).expect("a string");
+                frames.push(format!("|{}|", line.iter().map(Cell::symbol).collect::<String>()));
             }
         }
-        insta::assert_snapshot!(format!("screen_{name}"), frames);
+        insta::assert_snapshot!(format!("screen_{name}"), frames.join("\n"));
         for (width, height) in [(1, 1), (2, 40), (300, 1)] {
             draw(&mut app, &MONO, width, height);
         }
@@ -111,17 +109,17 @@ fn no_color_looks_as_mono() {
 /// Lines of text, below each a letter for the style of each cell, and at the end what the letters stand for.
 #[derive(Default)]
 struct Styled {
-    text: String,
+    lines: Vec<String>,
     legend: Vec<Style>,
 }
 
 impl Styled {
     fn add(&mut self, name: &str, frame: &Buffer) {
-        writeln!(self.text, "== {name}").expect("a string");
+        self.lines.push(format!("== {name}"));
         for line in frame.content.chunks(usize::from(frame.area.width)) {
             let letters: String = line.iter().map(|cell| self.letter(cell)).collect();
             let text: String = line.iter().map(Cell::symbol).collect();
-            writeln!(self.text, "|{}\n {}", text.trim_end(), letters.trim_end()).expect("a string");
+            self.lines.extend([format!("|{}", text.trim_end()), format!(" {}", letters.trim_end())]);
         }
     }
 
@@ -138,18 +136,18 @@ impl Styled {
             self.legend.push(style);
             self.legend.len() - 1
         });
-        ('a'..='z').chain('A'..='Z').nth(at).expect("a letter for each style")
+        ('a'..='z').chain('A'..='Z').nth(at).unwrap_or('*')
     }
 
     fn finish(mut self) -> String {
-        self.text.push_str("== styles\n");
+        self.lines.push("== styles".to_owned());
         for (letter, style) in ('a'..='z').chain('A'..='Z').zip(&self.legend) {
             let mut words = Vec::new();
             words.extend(style.fg.filter(|fg| *fg != Color::Reset).map(|fg| fg.to_string()));
             words.extend(style.bg.filter(|bg| *bg != Color::Reset).map(|bg| format!("on {bg}")));
             words.extend(style.add_modifier.iter_names().map(|(name, _)| name.to_lowercase()));
-            writeln!(self.text, "{letter} {}", words.join(" ")).expect("a string");
+            self.lines.push(format!("{letter} {}", words.join(" ")));
         }
-        self.text
+        self.lines.join("\n")
     }
 }
