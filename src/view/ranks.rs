@@ -150,7 +150,9 @@ mod tests {
 
     #[test]
     fn equal_ranks_are_level_and_the_fat_one_is_a_tower() {
-        let heights = |gib: &[u64]| levels(&Job { name: String::new(), ranks: ranks(gib), card: Bytes::gib(80) }).into_values().collect::<String>();
+        let heights = |gib: &[u64]| {
+            levels(&Job { name: String::new(), ranks: ranks(gib), card: Bytes::gib(80), is_at_least: false }).into_values().collect::<String>()
+        };
         assert_eq!(heights(&[66, 66, 66]), "▄▄▄");
         assert_eq!(heights(&[66, 66, 75]), "▁▁▇");
     }
