@@ -26,7 +26,7 @@ pub struct Then {
 }
 
 impl Then {
-    const fn from_ms(self) -> u64 {
+    const fn begin_ms(self) -> u64 {
         (self.at_ms + 1).saturating_sub(self.span_ms)
     }
 }
@@ -97,7 +97,7 @@ impl Monitor {
 
     /// What happened between two moments: who came, and who ended.
     pub fn happenings(&self, then: Then) -> (Vec<&ProcessRow>, Vec<&Ended>) {
-        let within = |ms: u64| (then.from_ms()..=then.at_ms).contains(&ms.saturating_sub(1));
+        let within = |ms: u64| (then.begin_ms()..=then.at_ms).contains(&ms.saturating_sub(1));
         // What was there at the first sample has come before.
         let came = |row: &&ProcessRow| within(row.first_seen_ms) && self.first_sample_ms.is_some_and(|first| row.first_seen_ms > first);
         let ended = self.ended.rows();
@@ -120,7 +120,7 @@ impl GpuRow {
         };
         self.state = GpuState::Present;
         self.list = self.list.clone().map(|_| ListState::Kept);
-        self.range = self.history.range(then.from_ms(), then.at_ms);
+        self.range = self.history.range(then.begin_ms(), then.at_ms);
         self.peak = self.peak.filter(|peak| peak.at <= time);
         self.telemetry = self.telemetry_at(then.at_ms);
         self.untracked = crate::model::Untracked::default();

@@ -172,11 +172,11 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
     let memory = gpu_of(app, process).and_then(|gpu| gpu.memory.get());
     let bytes = process.bytes();
+    let at_least = if app.picture().is_past() && process.is_at_least() { "≥" } else { "" };
     let mut pen = Pen::new(buffer, line);
     if is_ended {
         pen.put("it held ", label).put(&gib(bytes), text).put(" GiB at last", label);
     } else {
-        let at_least = if app.picture().is_past() && process.is_at_least() { "≥" } else { "" };
         pen.put("VRAM ", label).put(&format!("{at_least}{}", gib(bytes)), figure).put(" GiB", label);
     }
     let at = |peak: Peak| format!(" at {} (sampled)", hour_and_minute(peak.at, &app.setup().zone));
@@ -185,7 +185,7 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
         .peak
         .map(|peak| if is_past { ("at most ", peak.bytes.to_string(), String::new()) } else { ("peak ", peak.bytes.to_string(), at(peak)) });
     let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
-    let share = share.map(|percent| ("", format!("{percent} %"), " of the card".to_owned()));
+    let share = share.map(|percent| ("", format!("{at_least}{percent} %"), " of the card".to_owned()));
     let free = memory.as_ref().map(|memory| ("free on the card ", memory.free().to_string(), String::new()));
     for (before, value, after) in [peak, share, free].into_iter().flatten() {
         if width_of(before) + width_of(&value) + width_of(&after) + 3 <= pen.room() {
