@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use vramtop::app::{Answer, App, Msg, update};
-use vramtop::model::{Refusal, RunState, Signal};
+use vramtop::model::{ProcessKey, Refusal, RunState, Signal};
 use vramtop::view::{Colors, Theme};
 
 use crate::stage::{after, draw, stories};
@@ -23,10 +23,14 @@ fn tagged(rows: usize) -> App {
     app
 }
 
+/// Whom the dialog is about.
+fn keys(app: &App) -> Vec<ProcessKey> {
+    app.dialog().into_iter().flat_map(|dialog| &dialog.subjects).map(|subject| subject.key).collect()
+}
+
 /// What came of taking hold of each, in the order of the dialog; what is refused from the start stays so.
 fn open(app: &mut App, answers: &[Result<RunState, Refusal>]) {
-    let keys: Vec<_> = app.dialog().expect("a dialog").subjects.iter().map(|subject| subject.key).collect();
-    for (key, answer) in keys.into_iter().zip(answers) {
+    for (key, answer) in keys(app).into_iter().zip(answers) {
         update(app, Msg::Answer { key, answer: Answer::Opened(answer.clone()) });
     }
 }
@@ -47,8 +51,7 @@ fn the_dialog_names_each_process_and_what_came_of_it() {
     insta::assert_snapshot!("dialog_of_four_120x36", draw(&mut app, &MONO, 120, 36).backend());
     insta::assert_snapshot!("dialog_of_four_80x24", draw(&mut app, &MONO, 80, 24).backend());
     insta::assert_snapshot!("dialog_of_four_40x10", draw(&mut app, &MONO, 40, 10).backend());
-    let keys: Vec<_> = app.dialog().expect("a dialog").subjects.iter().map(|subject| subject.key).collect();
-    for (key, answer) in keys.into_iter().zip([Ok(RunState('S')), Ok(RunState('D')), Err(Refusal::NotPermitted), Err(Refusal::Ended)]) {
+    for (key, answer) in keys(&app).into_iter().zip([Ok(RunState('S')), Ok(RunState('D')), Err(Refusal::NotPermitted), Err(Refusal::Ended)]) {
         update(&mut app, Msg::Answer { key, answer: Answer::Signalled(Signal::Term, answer) });
     }
     insta::assert_snapshot!("dialog_of_four_sent_80x24", draw(&mut app, &MONO, 80, 24).backend());
