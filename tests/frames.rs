@@ -9,6 +9,10 @@ mod screens;
 mod stage;
 #[path = "frames/table.rs"]
 mod table;
+#[path = "frames/tagging.rs"]
+mod tagging;
+#[path = "frames/time.rs"]
+mod time;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ mod stage;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use stage::stories::with_a_death;
 use stage::{after, dashboard, draw, stories};
-use vramtop::app::{App, Mode, Msg, update};
+use vramtop::app::{Answer, App, Mode, Msg, update};
 use vramtop::model::{Ancestor, Details, Reading, Refusal, RunState, SafeText, Signal};
 use vramtop::view::{Colors, Theme};
 
@@ -57,8 +57,8 @@ fn a_notice_s_process_can_be_selected() {
 }
 
 fn ready(app: &mut App, state: char) {
-    let Some(key) = app.dialog().map(|dialog| dialog.key) else { panic!("a dialog is open") };
-    update(app, Msg::Opened { key, answer: Ok(RunState(state)) });
+    let Some(key) = app.dialog().map(|dialog| dialog.subjects[0].key) else { panic!("a dialog is open") };
+    update(app, Msg::Answer { key, answer: Answer::Opened(Ok(RunState(state))) });
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn the_dialog_says_why_a_signal_cannot_be_sent() {
     }
     press(&mut app, KeyCode::Char('I'));
     ready(&mut app, 'S');
-    let key = app.dialog().expect("open").key;
-    update(&mut app, Msg::Signalled { key, signal: Signal::Int, answer: Err(Refusal::NotPermitted) });
+    let key = app.dialog().expect("open").subjects[0].key;
+    update(&mut app, Msg::Answer { key, answer: Answer::Signalled(Signal::Int, Err(Refusal::NotPermitted)) });
     assert_eq!(sheet(&mut app)[2], "INT was not sent: not permitted: it belongs to another user (sudo vramtop may)");
 }
 

@@ -44,13 +44,14 @@ impl Target {
         self.key
     }
 
-    /// Sends a signal to it, if it is still the same.
+    /// Sends a signal to it, if it is still the same, and says in which state it was.
     ///
     /// # Errors
     /// When it has ended, or the kernel refuses.
-    pub fn send(&self, signal: Signal) -> Result<(), Refusal> {
-        check(&self.stat, self.key)?;
-        process::pidfd_send_signal(&self.handle, number(signal)).map_err(why)
+    pub fn send(&self, signal: Signal) -> Result<RunState, Refusal> {
+        let state = check(&self.stat, self.key)?;
+        process::pidfd_send_signal(&self.handle, number(signal)).map_err(why)?;
+        Ok(state)
     }
 }
 
@@ -156,7 +157,7 @@ mod tests {
     fn it_ends_the_one_that_is_meant_and_no_other() {
         let (mut meant, mut other) = (Sleeper::start(), Sleeper::start());
         let (target, _) = open(meant.key()).unwrap();
-        assert_eq!(target.send(Signal::Term), Ok(()));
+        assert!(target.send(Signal::Term).is_ok());
         assert_eq!(meant.ended_of(), Some(15));
         assert!(other.lives());
     }

@@ -161,6 +161,15 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("␣", "pause")),
     },
     Binding {
+        keys: &[key(KeyCode::Left)],
+        shown: "← →",
+        action: Action::Past(-1),
+        place: Place::Dashboard,
+        help: "through time; ␣ or Esc is now again",
+        line: Some(("←→", "time")),
+    },
+    Binding { keys: &[key(KeyCode::Right)], shown: "→", action: Action::Past(1), place: Place::Dashboard, help: "", line: None },
+    Binding {
         keys: &[char('+')],
         shown: "+ -",
         action: Action::Faster,
@@ -197,11 +206,20 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("m", "mark")),
     },
     Binding {
+        keys: &[char('x'), key(KeyCode::Insert)],
+        shown: "x Ins",
+        action: Action::Tag,
+        place: Place::Dashboard,
+        help: "tag the row or not: K and y mean all tagged",
+        line: Some(("x", "tag")),
+    },
+    Binding { keys: &[char('U')], shown: "U", action: Action::Untag, place: Place::Dashboard, help: "no row is tagged", line: None },
+    Binding {
         keys: &[char('y')],
         shown: "y",
         action: Action::Copy,
         place: Place::Dashboard,
-        help: "copy the selected line (OSC 52)",
+        help: "copy the line, or the tagged ones (OSC 52)",
         line: Some(("y", "copy line")),
     },
     Binding {
@@ -259,6 +277,8 @@ pub const BINDINGS: &[Binding] = &[
         line: Some(("↑↓", "signal")),
     },
     Binding { keys: &[key(KeyCode::Down), char('j')], shown: "↓ j", action: Action::Choose(1), place: Place::Dialog, help: "", line: None },
+    Binding { keys: &[key(KeyCode::PageUp)], shown: "PgUp", action: Action::Scroll(-5), place: Place::Dialog, help: "", line: None },
+    Binding { keys: &[key(KeyCode::PageDown)], shown: "PgDn", action: Action::Scroll(5), place: Place::Dialog, help: "", line: None },
     Binding { keys: &[key(KeyCode::Enter)], shown: "↵", action: Action::Send, place: Place::Dialog, help: "", line: Some(("↵", "send it")) },
     Binding {
         keys: &[char('?'), key(KeyCode::F(1))],

@@ -1,5 +1,6 @@
 //! What the keys that choose do: which rows, in what order, which columns, how much of the past.
 
+use super::held::present;
 use super::keys::Action;
 use super::picture::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
@@ -21,6 +22,7 @@ impl App {
                 }
                 self.listing.set_filter(typed);
             }
+            Action::ShowAll if self.then().is_some() => return self.go_on(),
             Action::ShowAll if !self.listing.leaves_out() && self.listing.focus.is_none() => return Effect::None,
             Action::ShowAll => {
                 self.listing.set_filter(String::new());
@@ -39,8 +41,8 @@ impl App {
             Action::Focus(number) => self.focus(number),
             Action::ZeroBase => self.window.toggle_zero(),
             Action::Longer | Action::Shorter => {
-                let picture = self.frozen.as_deref().unwrap_or(&self.live);
-                self.window.zoom(action == Action::Longer, picture.monitor());
+                let monitor = present(self.held.as_deref(), &self.live).monitor();
+                self.window.zoom(action == Action::Longer, monitor);
             }
             Action::Mark => {
                 if let Some((_, now_ms)) = self.picture().monitor().now() {
@@ -121,9 +123,17 @@ impl App {
 
     fn copy(&mut self) -> Effect {
         let picture = self.picture();
-        let Some(text) = self.selected().and_then(|at| picture.rows().get(at)).map(|row| line_of(picture, row)) else { return Effect::None };
-        self.note = Some("the line is copied, where the terminal allows it".to_owned());
-        Effect::Copy(text)
+        let mut rows = self.tagged.of(picture.all());
+        if rows.is_empty() {
+            rows.extend(self.selected().and_then(|at| picture.rows().get(at)));
+        }
+        if rows.is_empty() {
+            return Effect::None;
+        }
+        let lines: Vec<String> = rows.into_iter().map(|row| line_of(picture, row)).collect();
+        let what = if lines.len() == 1 { "the line is copied".to_owned() } else { format!("{} lines are copied", lines.len()) };
+        self.note = Some(format!("{what}, where the terminal allows it"));
+        Effect::Copy(lines.join("\n"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The close look at one process: which one it is, what was found out about it, and whether its environment is shown.
 
 use super::picture::{Picture, RowId, TableRow};
+use super::{App, Effect, Mode, Screen};
 use crate::collect::cuda_order;
 use crate::model::{Details, ProcessKey};
 
@@ -68,8 +69,47 @@ impl Detail {
     }
 }
 
+impl App {
+    /// The process that is looked at from close by.
+    pub const fn detail(&self) -> Option<&Detail> {
+        self.detail.as_ref()
+    }
+
+    /// Opens the close look at the selected process.
+    pub(super) fn look_closely(&mut self) -> Effect {
+        let picture = self.picture();
+        let Some(row) = self.selected().and_then(|at| picture.rows().get(at)).filter(|row| row.key().is_some()) else { return Effect::None };
+        let whom = whom(picture, row).filter(|_| self.setup.mode == Mode::Live);
+        self.detail = Some(Detail::of(row.id.clone()));
+        self.screen = Screen::Detail;
+        whom.map_or(Effect::Redraw, Effect::Look)
+    }
+
+    /// The row that keys about a process mean: the one that is looked at, or else the one under the cursor.
+    pub(super) fn meant(&self) -> Option<&TableRow> {
+        let picture = self.picture();
+        match &self.detail {
+            Some(detail) => detail.row(picture),
+            None => self.selected().and_then(|at| picture.rows().get(at)),
+        }
+    }
+
+    /// Its environment, and out of it.
+    pub(super) fn toggle_environment(&mut self) {
+        if let Some(detail) = &mut self.detail {
+            detail.environment = if detail.environment.is_some() { None } else { Some(0) };
+        }
+    }
+
+    pub(super) fn scroll_detail(&mut self, by: isize) {
+        if let Some(detail) = &mut self.detail {
+            detail.scroll(by);
+        }
+    }
+}
+
 /// Whom to ask about, where a look is allowed at all.
-pub(super) fn whom(picture: &Picture, row: &TableRow) -> Option<ProcessKey> {
+fn whom(picture: &Picture, row: &TableRow) -> Option<ProcessKey> {
     let facts = &picture.process(row)?.facts;
     (facts.visibility == crate::model::Visibility::Here).then_some(facts.key)
 }

@@ -131,6 +131,10 @@ impl Clock {
         Some(if self.paused { Playback::Pause } else { Playback::Resume })
     }
 
+    pub(super) const fn is_paused(&self) -> bool {
+        self.paused
+    }
+
     pub(super) fn speed(&mut self, factor: f64) -> Option<Playback> {
         let wanted = (self.speed * factor).clamp(Self::SPEEDS.0, Self::SPEEDS.1);
         let changes = (wanted - self.speed).abs() > f64::EPSILON && self.ended.is_none();

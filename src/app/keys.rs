@@ -47,6 +47,10 @@ pub enum Action {
     Unfold,
     /// Rows below those that started them, or not.
     Tree,
+    /// Tag the selected row, or take its tag away.
+    Tag,
+    /// Nobody is tagged.
+    Untag,
     /// Look at the GPU of that number alone, or at all.
     Focus(u32),
     /// More of the past.
@@ -79,6 +83,8 @@ pub enum Action {
     Send,
     /// Hold the picture, or the replay.
     Pause,
+    /// So many columns of the histories towards the newest, or back into the past.
+    Past(i64),
     /// Twice the speed of a replay.
     Faster,
     /// Half the speed of a replay.

@@ -71,26 +71,26 @@ pub enum Msg {
         /// Whether it could not go on; a recording that was played to its end is none of that.
         failed: bool,
     },
-    /// A process was taken hold of, or was not.
-    Opened {
+    /// What came of an attempt to act on a process.
+    Answer {
         /// Who it is.
         key: ProcessKey,
-        /// Its state, or why not.
-        answer: Result<RunState, Refusal>,
+        /// What came of it.
+        answer: Answer,
     },
     /// What was found out about a process on demand.
     Details(Box<Details>),
-    /// A signal was sent, or was not.
-    Signalled {
-        /// To whom.
-        key: ProcessKey,
-        /// Which.
-        signal: Signal,
-        /// Why not, if so.
-        answer: Result<(), Refusal>,
-    },
     /// A frame was drawn; this is what it showed.
     Drawn(Shown),
+}
+
+/// What came of an attempt to act on a process: its state at that moment, or why it was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It was taken hold of, or was not.
+    Opened(Result<RunState, Refusal>),
+    /// It was sent this signal, or was not.
+    Signalled(Signal, Result<RunState, Refusal>),
 }
 
 /// What a frame showed, and where.
@@ -102,6 +102,8 @@ pub struct Shown {
     pub sm_percent: bool,
     /// The columns of the table, from left to right.
     pub columns: Vec<Column>,
+    /// The time of one column of the histories of GPUs, in milliseconds.
+    pub column_ms: u64,
     /// What answers to a click; the first that is hit counts.
     pub spots: Vec<Spot>,
 }
@@ -132,12 +134,12 @@ pub enum Effect {
     Playback(Playback),
     /// Find out about a process what is in no record, without waiting for it.
     Look(ProcessKey),
-    /// Take hold of a process, so that a signal can reach it and no other.
-    OpenTarget(ProcessKey),
-    /// Send a signal to the process that is held.
+    /// Take hold of these processes, so that a signal can reach them and no other.
+    OpenTargets(Vec<ProcessKey>),
+    /// Send a signal to processes that are held.
     Signal {
         /// Who is meant.
-        key: ProcessKey,
+        keys: Vec<ProcessKey>,
         /// Which.
         signal: Signal,
     },

@@ -10,7 +10,9 @@ mod dialog;
 mod filter;
 mod freshness;
 mod groups;
+mod held;
 pub mod keys;
+mod letters;
 mod listing;
 mod messages;
 mod mouse;
@@ -18,29 +20,31 @@ mod owners;
 mod picture;
 mod selection;
 mod sort;
-mod tags;
+mod tagged;
 mod tree;
 mod window;
 
 pub use columns::{Column, Columns, Wish};
 pub use detail::{Detail, OwnIndex};
-pub use dialog::{Dialog, Stage};
+pub use dialog::{Dialog, Stage, Subject};
 pub use freshness::{Freshness, Mode, Playback, Position, Waiting};
 pub use groups::{Group, GroupId, Grouping};
+pub use letters::Letter;
 pub use listing::Listing;
-pub use messages::{Effect, Interest, Msg, Notice, Screen, Setup, Shown};
+pub use messages::{Answer, Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
 pub use owners::{Hue, Owner};
 pub use picture::{Count, Holder, Picture, RowId, TableRow};
 pub use sort::Sort;
-pub use tags::Tag;
+pub use tagged::Tagged;
 pub use window::Window;
 
 use crossterm::event::KeyEvent;
 
 use crate::insight::{Severity, Warning};
-use crate::model::{ProcessKey, Record, Signal};
+use crate::model::Record;
 use freshness::Clock;
+use held::{Held, shown};
 use keys::{Action, BINDINGS};
 use selection::Selection;
 
@@ -49,9 +53,10 @@ use selection::Selection;
 pub struct App {
     setup: Setup,
     live: Picture,
-    /// The picture that was up when Space was pressed; samples go on into `live`.
-    frozen: Option<Box<Picture>>,
+    /// The picture that stands still; samples go on into `live`.
+    held: Option<Box<Held>>,
     selection: Selection,
+    tagged: Tagged,
     screen: Screen,
     clock: Clock,
     notice: usize,
@@ -81,8 +86,9 @@ impl App {
             clock: Clock::new(setup.mode),
             setup,
             live: Picture::default(),
-            frozen: None,
+            held: None,
             selection: Selection::default(),
+            tagged: Tagged::default(),
             screen: Screen::default(),
             notice: 0,
             notices: 0,
@@ -112,9 +118,9 @@ impl App {
         &self.setup
     }
 
-    /// What is to be drawn: the newest picture, or the one that is held.
+    /// What is to be drawn: the newest picture, the one that is held, or what it was at a moment before.
     pub fn picture(&self) -> &Picture {
-        self.frozen.as_deref().unwrap_or(&self.live)
+        shown(self.held.as_deref(), &self.live)
     }
 
     /// How many lines of the help are above the screen; more than there are is the end.
@@ -130,16 +136,6 @@ impl App {
     /// The screen below the dialog, where one is open.
     pub const fn beneath(&self) -> Screen {
         self.screen
-    }
-
-    /// The process that is looked at from close by.
-    pub const fn detail(&self) -> Option<&Detail> {
-        self.detail.as_ref()
-    }
-
-    /// The dialog that sends a signal, where it is open.
-    pub const fn dialog(&self) -> Option<&Dialog> {
-        self.dialog.as_ref()
     }
 
     /// Position of the row under the cursor in [`Picture::rows`].
@@ -179,7 +175,7 @@ impl App {
 
     /// How fresh the picture is.
     pub fn freshness(&self) -> Freshness {
-        self.clock.freshness(self.frozen.is_some(), self.live.monitor())
+        self.clock.freshness(self.held.is_some(), self.live.monitor())
     }
 
     /// Which driver call the source was in when it last said so, unless a sample has come since.
@@ -194,6 +190,9 @@ impl App {
 
     /// What line 2 says now; nothing when all is well.
     pub fn notice(&self) -> Option<Notice> {
+        if let Some(then) = self.then() {
+            return self.happened(then);
+        }
         let warnings = self.picture().monitor().warnings();
         // A live source that ends is a failure and comes first; the end of a recording is none.
         let ended = self.clock.ended().filter(|_| self.failed);
@@ -233,10 +232,11 @@ impl App {
 
     fn take(&mut self, record: &Record) -> Effect {
         self.live.apply(record);
+        self.tagged.keep(self.live.all());
         if let Record::Sample(sample) = record {
             self.clock.sampled(sample.elapsed_ms);
         }
-        if self.frozen.is_some() {
+        if self.held.is_some() {
             return Effect::None;
         }
         self.relist();
@@ -250,7 +250,7 @@ impl App {
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
     fn relist(&mut self) {
-        let picture = self.frozen.as_deref_mut().unwrap_or(&mut self.live);
+        let picture = self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut);
         picture.list(&self.listing);
         self.selection.follow(picture.rows());
     }
@@ -282,38 +282,27 @@ impl App {
             }
             Action::Open => {
                 let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
-                let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+                let rows = shown(self.held.as_deref(), &self.live).rows();
                 match named {
                     Some(id) => self.selection.find(rows, &id),
                     None => return self.look_closely(),
                 }
             }
-            Action::Environment => {
-                if let Some(detail) = &mut self.detail {
-                    detail.environment = if detail.environment.is_some() { None } else { Some(0) };
-                }
-            }
+            Action::Environment => self.toggle_environment(),
+            Action::Scroll(by) if self.dialog.is_some() => self.scroll_subjects(by),
             Action::Scroll(by) if self.screen == Screen::Help => {
                 self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
             }
-            Action::Scroll(by) => {
-                if let Some(detail) = &mut self.detail {
-                    detail.scroll(by);
-                }
-            }
+            Action::Scroll(by) => self.scroll_detail(by),
+            Action::Tag => self.tag(),
+            Action::Untag => return self.untag(),
             Action::Pause => return self.pause(),
+            Action::Past(columns) => return self.look_back(columns),
             Action::Faster => return self.clock.speed(2.0).map_or(Effect::None, Effect::Playback),
             Action::Slower => return self.clock.speed(0.5).map_or(Effect::None, Effect::Playback),
             Action::Signal(signal) => return self.ask(signal),
-            Action::Choose(by) => {
-                if let Some(dialog) = &mut self.dialog {
-                    dialog.step(by);
-                }
-            }
-            Action::Send => {
-                let Some(dialog) = self.dialog.as_ref().filter(|dialog| dialog.is_open()) else { return Effect::None };
-                return Effect::Signal { key: dialog.key, signal: dialog.signal };
-            }
+            Action::Choose(by) => self.choose_signal(by),
+            Action::Send => return self.send(),
             Action::Help => {
                 self.dialog = None;
                 self.help_top = 0;
@@ -349,43 +338,6 @@ impl App {
         self.screen = Screen::Dashboard;
     }
 
-    /// Opens the close look at the selected process.
-    fn look_closely(&mut self) -> Effect {
-        let picture = self.picture();
-        let Some(row) = self.selected().and_then(|at| picture.rows().get(at)).filter(|row| row.key().is_some()) else { return Effect::None };
-        let whom = detail::whom(picture, row).filter(|_| self.setup.mode == Mode::Live);
-        self.detail = Some(Detail::of(row.id.clone()));
-        self.screen = Screen::Detail;
-        whom.map_or(Effect::Redraw, Effect::Look)
-    }
-
-    /// The row that keys about a process mean: the one that is looked at, or else the one under the cursor.
-    fn meant(&self) -> Option<&TableRow> {
-        let picture = self.picture();
-        match &self.detail {
-            Some(detail) => detail.row(picture),
-            None => self.selected().and_then(|at| picture.rows().get(at)),
-        }
-    }
-
-    /// Opens the dialog about the selected process; in the dialog, chooses that signal.
-    fn ask(&mut self, signal: Signal) -> Effect {
-        if let Some(dialog) = &mut self.dialog {
-            dialog.signal = signal;
-            return Effect::Redraw;
-        }
-        let picture = self.picture();
-        let Some(dialog) = self.meant().and_then(|row| Dialog::about(picture, row, signal)) else { return Effect::None };
-        let effect = if dialog.stage == Stage::Opening { Effect::OpenTarget(dialog.key) } else { Effect::Redraw };
-        self.dialog = Some(dialog);
-        effect
-    }
-
-    /// The dialog, if it is still about that process.
-    fn dialog_of(&mut self, key: ProcessKey) -> Option<&mut Dialog> {
-        self.dialog.as_mut().filter(|dialog| dialog.key == key)
-    }
-
     fn press(&mut self, key: &KeyEvent) -> Effect {
         match keys::action(key, self.screen(), self.setup.mode) {
             Some(action) if !action.changes_the_world() || self.setup.may_act() => self.act(action),
@@ -397,29 +349,16 @@ impl App {
         if self.screen == Screen::Columns {
             return self.step_chooser(by);
         }
-        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        let rows = shown(self.held.as_deref(), &self.live).rows();
         self.selection.step(rows, by);
     }
 
     /// Selects the row that is found, if one is.
     fn select(&mut self, find: impl FnOnce(&[TableRow]) -> Option<usize>) {
-        let rows = self.frozen.as_deref().unwrap_or(&self.live).rows();
+        let rows = shown(self.held.as_deref(), &self.live).rows();
         if let Some(at) = find(rows) {
             self.selection.select(rows, at);
         }
-    }
-
-    /// A replay stands still; a live picture is held while samples go on being taken in.
-    fn pause(&mut self) -> Effect {
-        if let Mode::Replay { .. } = self.setup.mode {
-            return self.clock.toggle_pause().map_or(Effect::None, Effect::Playback);
-        }
-        if self.frozen.take().is_some() {
-            self.relist();
-        } else if self.live.monitor().now().is_some() {
-            self.frozen = Some(Box::new(self.live.clone()));
-        }
-        Effect::Redraw
     }
 
     fn drawn(&mut self, shown: Shown) -> Effect {
@@ -458,8 +397,7 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
             Effect::Redraw
         }
         Msg::Details(details) => redraw_if(app.detail.as_mut().is_some_and(|detail| detail.take(details))),
-        Msg::Opened { key, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.opened(answer)).is_some()),
-        Msg::Signalled { key, signal, answer } => redraw_if(app.dialog_of(key).map(|dialog| dialog.answered(signal, answer)).is_some()),
+        Msg::Answer { key, answer } => app.answered(key, answer),
         Msg::Resize(..) => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);

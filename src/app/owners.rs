@@ -71,7 +71,9 @@ impl Owners {
     }
 
     /// Adds up anew. Whoever comes gets the first free hue, larger holders first.
-    pub(super) fn update(&mut self, processes: &[ProcessRow], gpus: &[GpuRow]) {
+    ///
+    /// Of a moment that is looked back at a figure may be the least that it was.
+    pub(super) fn update(&mut self, processes: &[ProcessRow], gpus: &[GpuRow], is_past: bool) {
         let mut held: BTreeMap<Option<&SafeText>, (Bytes, bool, bool)> = BTreeMap::new();
         for row in processes {
             let entry = held.entry(row.facts.user.as_ref()).or_default();
@@ -81,6 +83,7 @@ impl Owners {
                 Some(bytes) => entry.0 += bytes,
                 None => entry.2 = true,
             }
+            entry.2 |= is_past && row.is_at_least();
             entry.1 |= row.facts.mine;
         }
         let mut order: Vec<_> = held.into_iter().collect();

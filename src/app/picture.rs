@@ -3,13 +3,13 @@
 //! It is put in order once a record, so that a frame only looks up what it shows.
 
 use super::groups::{Group, GroupId, Grouping, fold};
+use super::letters::{Candidate, Letter, Letters};
 use super::listing::Listing;
 use super::owners::{Hue, Owner, Owners};
 use super::sort::Table;
-use super::tags::{Candidate, Tag, Tags};
 use super::tree::grow;
 use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
-use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow};
+use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow, Then};
 
 /// Who a row of the table is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub enum Holder {
         /// Position in [`Monitor::processes`].
         at: usize,
         /// Its letter.
-        tag: Tag,
+        letter: Letter,
         /// Its colour.
         hue: Hue,
     },
@@ -163,7 +163,7 @@ pub struct Picture {
     kept: Count,
     unfiltered: Count,
     owners: Owners,
-    tags: Tags,
+    letters: Letters,
     by_process: bool,
 }
 
@@ -174,6 +174,27 @@ impl Picture {
         if matches!(record, Record::Header(_) | Record::Sample(_)) {
             self.arrange();
         }
+    }
+
+    /// The same machine at a moment that its rings still hold.
+    pub(super) fn at(&self, then: Then) -> Option<Self> {
+        let monitor = self.monitor.past(then)?;
+        let mut past = Self { monitor, owners: self.owners.clone(), letters: self.letters.clone(), ..Self::default() };
+        past.arrange();
+        Some(past)
+    }
+
+    /// What a row holds as it is written: of a moment that is looked back at it may be the least that it was.
+    pub fn figure(&self, row: &TableRow) -> String {
+        let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
+        let at_least = self.is_past() && members.iter().any(|row| self.process(row).is_some_and(ProcessRow::is_at_least));
+        let bytes = row.bytes.map_or_else(|| "—".to_owned(), |bytes| bytes.to_string());
+        if at_least { format!("≥{bytes}") } else { bytes }
+    }
+
+    /// Whether it is of a moment that is looked back at.
+    pub const fn is_past(&self) -> bool {
+        self.monitor.is_past()
     }
 
     /// Everything that the records amount to.
@@ -283,7 +304,7 @@ impl Picture {
 
     fn arrange(&mut self) {
         let processes = self.monitor.processes();
-        self.owners.update(processes, self.monitor.gpus());
+        self.owners.update(processes, self.monitor.gpus(), self.monitor.is_past());
         let mut order: Vec<usize> = (0..processes.len()).collect();
         order.sort_by_key(|at| {
             let row = &processes[*at];
@@ -300,18 +321,18 @@ impl Picture {
                 room: gpu.memory.value().map(crate::model::DeviceMemory::room),
             })
             .collect();
-        let tags = self.tags.update(&candidates);
-        self.by_process = has_one_user(known.iter().zip(&tags).filter(|(_, tag)| !tag.shared).map(|((at, _), _)| &processes[*at]));
+        let letters = self.letters.update(&candidates);
+        self.by_process = has_one_user(known.iter().zip(&letters).filter(|(_, letter)| !letter.shared).map(|((at, _), _)| &processes[*at]));
         self.all.clear();
-        for ((at, gpu), tag) in known.into_iter().zip(tags) {
+        for ((at, gpu), letter) in known.into_iter().zip(letters) {
             let row = &processes[at];
             let hue = match self.owners.hue(row.facts.user.as_ref()) {
                 Hue::Unseen => Hue::Unseen,
-                _ if self.by_process => tag.hue(),
+                _ if self.by_process => letter.hue(),
                 hue => hue,
             };
             let id = RowId::of_process(gpu.facts.id.clone(), row.facts.key);
-            self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, tag, hue }, depth: 0 });
+            self.all.push(TableRow { id, gpu: row.gpu, bytes: row.bytes(), holder: Holder::Process { at, letter, hue }, depth: 0 });
         }
         let rests = ownerless(gpus);
         for ((at, gpu), rest) in gpus.iter().enumerate().zip(rests) {

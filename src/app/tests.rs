@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::model::{
     Absence, Bytes, Details, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, Kind, Lane, ListState, Moment, OwnCost, ProcessFacts,
-    ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Telemetry, Untracked, Visibility,
+    ProcessKey, ProcessSample, Reading, Refusal, RunState, SafeText, Sample, Signal, Telemetry, Untracked, Visibility,
 };
 
 const CARD: u64 = 100 * Bytes::GIB;
@@ -258,6 +258,10 @@ fn sample_here(second: u64, held: &[(u32, u64)]) -> Record {
     Record::Sample(sample)
 }
 
+fn opened(pid: u32, state: char) -> Msg {
+    Msg::Answer { key: key_of(pid), answer: Answer::Opened(Ok(RunState(state))) }
+}
+
 const fn key_of(pid: u32) -> ProcessKey {
     ProcessKey { pid, start_ticks: Some(pid as u64 * 7) }
 }
@@ -272,16 +276,16 @@ fn here(held: &[(u32, u64)]) -> App {
 #[test]
 fn the_dialog_stays_with_the_process_that_it_named() {
     let mut app = here(&[(1, 30), (2, 20)]);
-    assert_eq!(press(&mut app, KeyCode::Char('K')), Effect::OpenTarget(key_of(1)));
+    assert_eq!(press(&mut app, KeyCode::Char('K')), Effect::OpenTargets(vec![key_of(1)]));
     // Nothing is sent before the process is held.
     assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
-    update(&mut app, Msg::Opened { key: key_of(1), answer: Ok(RunState('S')) });
+    update(&mut app, opened(1, 'S'));
     // The rows change places, and the first ends: the dialog is about the same one.
     take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
     take(&mut app, sample_here(3, &[(2, 40)]));
     press(&mut app, KeyCode::Down);
-    assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { key: key_of(1), signal: Signal::Int });
-    update(&mut app, Msg::Signalled { key: key_of(1), signal: Signal::Int, answer: Err(Refusal::Ended) });
+    assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { keys: vec![key_of(1)], signal: Signal::Int });
+    update(&mut app, Msg::Answer { key: key_of(1), answer: Answer::Signalled(Signal::Int, Err(Refusal::Ended)) });
     // What has ended is sent nothing more.
     assert_eq!((app.dialog().map(Dialog::is_open), press(&mut app, KeyCode::Enter)), (Some(false), Effect::None));
 }
@@ -290,7 +294,7 @@ fn the_dialog_stays_with_the_process_that_it_named() {
 fn an_answer_about_another_process_changes_nothing() {
     let mut app = here(&[(1, 30)]);
     press(&mut app, KeyCode::Char('K'));
-    assert_eq!(update(&mut app, Msg::Opened { key: key_of(2), answer: Ok(RunState('S')) }), Effect::None);
+    assert_eq!(update(&mut app, opened(2, 'S')), Effect::None);
     assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
 }
 
@@ -340,7 +344,8 @@ fn the_close_look_stays_with_its_process() {
     assert_eq!(looked_at(&app), Some(1));
     // Keys about a process mean this one.
     press(&mut app, KeyCode::Char('K'));
-    assert_eq!(app.dialog().map(|dialog| (dialog.key, dialog.stage.clone())), Some((key_of(1), Stage::Refused(Refusal::Ended))));
+    let about = app.dialog().and_then(|dialog| dialog.subjects.first());
+    assert_eq!(about.map(|subject| (subject.key, subject.stage.clone())), Some((key_of(1), Stage::Refused(Refusal::Ended))));
     for screen in [Screen::Detail, Screen::Dashboard] {
         press(&mut app, KeyCode::Esc);
         assert_eq!(app.screen(), screen);
@@ -374,4 +379,6 @@ fn an_answer_about_another_process_is_not_shown() {
     assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }
 
+mod past;
 mod table;
+mod tagging;

@@ -182,13 +182,13 @@ impl ScreenLoop {
                 self.look(key)?;
                 true
             }
-            Effect::OpenTarget(key) => {
-                let answer = self.acting.open(key);
-                return self.update(answer);
+            Effect::OpenTargets(keys) => {
+                let answers = self.acting.open(&keys);
+                self.answer(answers)?
             }
-            Effect::Signal { key, signal } => {
-                let answer = self.acting.signal(key, signal);
-                return self.update(answer);
+            Effect::Signal { keys, signal } => {
+                let answers = self.acting.signal(&keys, signal);
+                self.answer(answers)?
             }
             Effect::Interest(seen) => {
                 self.interest.set(&seen.pids, seen.sm_percent);
@@ -206,6 +206,15 @@ impl ScreenLoop {
             }
         };
         Ok(Next::Go { draw })
+    }
+
+    /// Takes in what came of an effect, and says whether that is to be drawn.
+    fn answer(&mut self, answers: Vec<Msg>) -> anyhow::Result<bool> {
+        let mut draw = false;
+        for answer in answers {
+            draw |= matches!(self.update(answer)?, Next::Go { draw: true });
+        }
+        Ok(draw)
     }
 
     /// Finds out about a process on a thread of its own: reading an environment can wait for a process that is stuck.

@@ -119,6 +119,19 @@ impl GpuHistory {
         self.open = None;
     }
 
+    /// What was used at the end of a moment's slot, in the finest ring that reaches back so far.
+    pub fn used_at(&self, at_ms: u64) -> Option<Bytes> {
+        let slot = self.seconds.at(at_ms).or_else(|| self.day.at(at_ms))?;
+        slot.range().map(|_| Self::bytes(slot.last))
+    }
+
+    /// The lowest and highest of what was used from one moment to another.
+    pub fn range(&self, from_ms: u64, to_ms: u64) -> Option<(Bytes, Bytes)> {
+        let fine = self.seconds.at(from_ms).and_then(|_| self.seconds.range(from_ms, to_ms));
+        let (low, high) = fine.or_else(|| self.day.range(from_ms, to_ms))?;
+        Some((Self::bytes(low), Self::bytes(high)))
+    }
+
     /// The readings of the last 2 minutes where the value changed.
     pub fn fine(&self) -> impl DoubleEndedIterator<Item = &LanePoint> {
         self.fine.iter()

@@ -7,6 +7,6 @@ mod gpu;
 mod process;
 mod tier;
 
-pub use gpu::{GpuHistory, MemorySlot};
+pub use gpu::{GpuHistory, MemorySlot, TelemetrySlot};
 pub use process::{ProcessHistory, RangeSlot};
 pub use tier::{Column, Slot, Tier};

@@ -52,6 +52,13 @@ impl ProcessHistory {
         }
     }
 
+    /// The lowest and highest figure of a moment's slot, in the finest ring that reaches back so far, and the slot's length in milliseconds.
+    pub fn at(&self, at_ms: u64) -> Option<(Bytes, Bytes, u64)> {
+        let tier = [&self.seconds, &self.hour, &self.day].into_iter().find(|tier| tier.at(at_ms).is_some())?;
+        let (low, high) = tier.at(at_ms)?.range()?;
+        Some((Self::bytes(low), Self::bytes(high), tier.slot_ms()))
+    }
+
     /// Units of a slot in bytes.
     pub fn bytes(units: u32) -> Bytes {
         Bytes(u64::from(units) * Self::UNIT)

@@ -102,6 +102,19 @@ impl<S: Slot> Tier<S> {
         self.slots.iter().enumerate().map(move |(i, slot)| ((front + i as u64) * slot_ms, slot))
     }
 
+    /// The slot of a moment; `None` where the ring does not reach. A slot in which nothing was read is there, and empty.
+    pub fn at(&self, at_ms: u64) -> Option<&S> {
+        let place = (at_ms / self.slot_ms).checked_sub(self.front)?;
+        self.slots.get(usize::try_from(place).ok()?)
+    }
+
+    /// The lowest and highest value of the slots from that of one moment to that of another.
+    pub fn range(&self, from_ms: u64, to_ms: u64) -> Column {
+        let first = from_ms / self.slot_ms * self.slot_ms;
+        let slots = self.slots().skip_while(|(begin, _)| *begin < first).take_while(|(begin, _)| *begin <= to_ms);
+        slots.filter_map(|(_, slot)| slot.range()).reduce(|(low, high), (min, max)| (low.min(min), high.max(max)))
+    }
+
     /// Length of a slot in milliseconds.
     pub const fn slot_ms(&self) -> u64 {
         self.slot_ms

@@ -79,6 +79,20 @@ pub enum Refusal {
     Failed(SafeText),
 }
 
+impl Refusal {
+    /// In a few words, for a line of a list.
+    pub fn short(&self) -> &str {
+        match self {
+            Self::NotHere => "not visible here",
+            Self::Ended => "has ended",
+            Self::Replaced => "has ended: another has its number",
+            Self::NotPermitted => "not permitted: another user's",
+            Self::OldKernel => "this kernel has no process handles",
+            Self::Failed(reason) => reason.as_str(),
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -37,7 +37,11 @@ impl Ended {
 
 /// The last of them, the oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Graveyard(Vec<Ended>);
+pub(super) struct Graveyard {
+    rows: Vec<Ended>,
+    /// The latest end of one that is no longer kept, on the sample's own clock.
+    forgotten_ms: u64,
+}
 
 impl Graveyard {
     /// How long they are kept.
@@ -46,31 +50,44 @@ impl Graveyard {
     const MOST: usize = 64;
 
     pub(super) fn rows(&self) -> &[Ended] {
-        &self.0
+        &self.rows
+    }
+
+    /// Whether all that have ended since then are here.
+    pub(super) const fn is_whole_since(&self, at_ms: u64) -> bool {
+        self.forgotten_ms <= at_ms
+    }
+
+    /// Takes out those that are meant.
+    pub(super) fn extract(&mut self, meant: impl Fn(&Ended) -> bool) -> Vec<Ended> {
+        self.rows.extract_if(.., |ended| meant(ended)).collect()
     }
 
     pub(super) fn add(&mut self, ended: Ended) {
-        if self.0.len() == Self::MOST {
-            self.0.remove(0);
+        if self.rows.len() == Self::MOST {
+            let oldest = self.rows.remove(0);
+            self.forgotten_ms = self.forgotten_ms.max(oldest.at_ms);
         }
-        self.0.push(ended);
+        self.rows.push(ended);
     }
 
     /// The row of a process that is listed again. Without a start time it may be another of the same number.
     pub(super) fn take_back(&mut self, gpu: usize, key: ProcessKey) -> Option<ProcessRow> {
         key.start_ticks?;
-        let at = self.0.iter().position(|ended| ended.row.gpu == gpu && ended.row.facts.key == key)?;
-        Some(self.0.remove(at).row)
+        let at = self.rows.iter().position(|ended| ended.row.gpu == gpu && ended.row.facts.key == key)?;
+        Some(self.rows.remove(at).row)
     }
 
     /// Those that ended too long ago leave.
     pub(super) fn forget_before(&mut self, now_ms: u64) {
-        self.0.retain(|ended| now_ms.saturating_sub(ended.at_ms) < Self::KEPT_MS);
+        for ended in self.rows.extract_if(.., |ended| now_ms.saturating_sub(ended.at_ms) >= Self::KEPT_MS) {
+            self.forgotten_ms = self.forgotten_ms.max(ended.at_ms);
+        }
     }
 
     /// Rows follow their GPU to its new position; those of a device that is gone go with it.
     pub(super) fn renumber(&mut self, moved: &[Option<usize>]) {
-        self.0.retain_mut(|ended| match moved.get(ended.row.gpu).copied().flatten() {
+        self.rows.retain_mut(|ended| match moved.get(ended.row.gpu).copied().flatten() {
             Some(at) => {
                 ended.row.gpu = at;
                 true

@@ -3,9 +3,11 @@
 //! [`Monitor::apply`] is the only writer. Pictures read it through the getters and change nothing.
 
 mod ended;
+mod past;
 mod rows;
 
 pub use ended::Ended;
+pub use past::Then;
 pub use rows::{GpuRow, Peak, ProcessRow};
 
 use std::collections::HashMap;
@@ -35,6 +37,8 @@ pub struct Monitor {
     events: Vec<Event>,
     driver_gone: Option<SafeText>,
     now: Option<(Moment, u64)>,
+    first_sample_ms: Option<u64>,
+    is_past: bool,
     own: OwnCost,
     samples: u64,
 }
@@ -139,6 +143,7 @@ impl Monitor {
     fn apply_sample(&mut self, sample: &Sample) {
         let before = self.now.map_or(sample.elapsed_ms, |(_, elapsed)| elapsed);
         self.now = Some((sample.time, sample.elapsed_ms));
+        self.first_sample_ms.get_or_insert(sample.elapsed_ms);
         self.own = sample.own;
         self.samples += 1;
         let facts: Vec<Arc<GpuFacts>> = self.gpus.iter().map(|row| Arc::clone(&row.facts)).collect();

@@ -66,6 +66,8 @@ pub struct GpuRow {
     pub(super) rate_until_ms: u64,
     /// Processes that are counted but not listed.
     pub untracked: Untracked,
+    /// When there were such processes last, on the sample's own clock.
+    pub(super) untracked_ms: u64,
     /// Its past.
     pub history: GpuHistory,
 }
@@ -86,6 +88,7 @@ impl GpuRow {
             rate: Reading::NOT_YET,
             rate_until_ms: 0,
             untracked: Untracked::default(),
+            untracked_ms: 0,
             history: GpuHistory::new(),
         }
     }
@@ -104,6 +107,9 @@ impl GpuRow {
         }
         self.list = gpu.processes.clone();
         self.telemetry = gpu.telemetry.clone();
+        if gpu.untracked.count > 0 {
+            self.untracked_ms = sample.elapsed_ms;
+        }
         self.range = gpu.lane.min().zip(gpu.lane.max());
         if let Some(max) = gpu.lane.max() {
             Peak::raise(&mut self.peak, max, sample.time);
@@ -198,7 +204,9 @@ pub struct ProcessRow {
     pub kind: Kind,
     /// What the driver charges it with.
     pub memory: Reading<Bytes>,
-    /// The highest figure of its lists.
+    /// Lowest and highest figure of the last step; of a moment that is looked back at, those of its slot.
+    pub range: Option<(Bytes, Bytes)>,
+    /// The highest figure of its lists; of a moment that is looked back at, the highest of its slot.
     pub peak: Option<Peak>,
     /// Kernel time from the slow lane.
     pub sm_percent: Reading<UtilizationPercent>,
@@ -225,6 +233,7 @@ impl ProcessRow {
             facts: Arc::clone(&process.facts),
             kind: process.kind,
             memory: process.memory.clone(),
+            range: None,
             peak: None,
             sm_percent: process.sm_percent.clone(),
             host: process.host.clone(),
@@ -247,6 +256,7 @@ impl ProcessRow {
         self.sm_percent = process.sm_percent.clone();
         self.host = process.host.clone();
         let range = process.range.or_else(|| self.memory.get().map(|bytes| (bytes, bytes)));
+        self.range = range;
         if let Some((min, max)) = range {
             Peak::raise(&mut self.peak, max, sample.time);
             self.history.push(before_ms, sample.elapsed_ms, min, max);

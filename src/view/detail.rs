@@ -172,16 +172,20 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
     let memory = gpu_of(app, process).and_then(|gpu| gpu.memory.get());
     let bytes = process.bytes();
+    let at_least = if app.picture().is_past() && process.is_at_least() { "≥" } else { "" };
     let mut pen = Pen::new(buffer, line);
     if is_ended {
         pen.put("it held ", label).put(&gib(bytes), text).put(" GiB at last", label);
     } else {
-        pen.put("VRAM ", label).put(&gib(bytes), figure).put(" GiB", label);
+        pen.put("VRAM ", label).put(&format!("{at_least}{}", gib(bytes)), figure).put(" GiB", label);
     }
     let at = |peak: Peak| format!(" at {} (sampled)", hour_and_minute(peak.at, &app.setup().zone));
-    let peak = process.peak.map(|peak| ("peak ", peak.bytes.to_string(), at(peak)));
+    let is_past = app.picture().is_past();
+    let peak = process
+        .peak
+        .map(|peak| if is_past { ("at most ", peak.bytes.to_string(), String::new()) } else { ("peak ", peak.bytes.to_string(), at(peak)) });
     let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
-    let share = share.map(|percent| ("", format!("{percent} %"), " of the card".to_owned()));
+    let share = share.map(|percent| ("", format!("{at_least}{percent} %"), " of the card".to_owned()));
     let free = memory.as_ref().map(|memory| ("free on the card ", memory.free().to_string(), String::new()));
     for (before, value, after) in [peak, share, free].into_iter().flatten() {
         if width_of(before) + width_of(&value) + width_of(&after) + 3 <= pen.room() {
@@ -191,14 +195,14 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
 }
 
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, process: &ProcessRow, theme: &Theme) {
-    let past = Past::of(app.picture().monitor(), app.window());
+    let past = Past::of(app);
     let tier = past.of_process(&process.history);
     let cells = area.width.saturating_sub(Graph::indent(area) + 1);
     let course = past.course(tier, cells);
     let scale = scale(&course.cells, gpu_of(app, process).map_or(Bytes::ZERO, total_of));
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));
-    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }.draw(buffer, area, theme);
+    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks, cursor: past.cursor }.draw(buffer, area, theme);
 }
 
 /// From its own lowest to its own highest, in whole GiB with a margin; at least 2 % of the card, so that noise is no mountain.

@@ -18,8 +18,14 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     } else if let Some(note) = app.note() {
         pen.put(note, theme.style(Role::Held)).skip(3);
     } else if screen == Screen::Dashboard {
+        if app.tagged().count() > 0 {
+            pen.put(&format!("{} tagged", app.tagged().count()), theme.style(Role::Held)).put("  U", theme.style(Role::Text));
+            pen.put(" none", theme.style(Role::Label)).skip(3);
+        }
         let asked = asked(app);
-        if !asked.is_empty() {
+        if app.then().is_some() {
+            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(3);
+        } else if !asked.is_empty() {
             pen.put(&asked.join(" · "), theme.style(Role::Held)).put("  Esc", theme.style(Role::Text)).put(" all", theme.style(Role::Label)).skip(3);
         }
     }

@@ -88,7 +88,11 @@ fn trend(app: &App, row: &GpuRow, wide: bool, theme: &Theme) -> Vec<Span<'static
     let label = theme.style(Role::Label);
     let change = Change::new(&row.bytes_per_minute(), total_of(row));
     let mut spans = vec![Span::styled(change.long(), if change.moves { theme.style(Role::Text) } else { label })];
-    if let Some(peak) = past_peak(row) {
+    // The column that is looked back at, where it was not one figure.
+    let range = row.range.filter(|(low, high)| app.picture().is_past() && high.saturating_sub(*low) >= Bytes(Bytes::GIB / 10));
+    if let Some((low, high)) = range {
+        spans.push(Span::styled(format!(" · {low}–{high} then"), label));
+    } else if let Some(peak) = past_peak(row) {
         let peak = if wide { peak_at(peak, app) } else { peak.bytes.to_string() };
         spans.push(Span::styled(format!(" · peak {peak}"), label));
     }
@@ -148,9 +152,14 @@ pub(super) fn absence(app: &App, row: &GpuRow, theme: &Theme) -> Option<Absence>
     Some(Absence { words, style })
 }
 
+/// Cells of the history in that room.
+pub(super) fn history_cells(area: Rect) -> u16 {
+    if area.height > 0 { area.width.saturating_sub(Graph::indent(area) + 1) } else { 0 }
+}
+
 fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past, scale): (&Past, Scale), theme: &Theme) {
-    let monitor = app.picture().monitor();
-    let cells = area.width.saturating_sub(Graph::indent(area) + 1);
+    let monitor = app.present().monitor();
+    let cells = history_cells(area);
     let course = past.course(past.of_gpu(&row.history), cells);
     let name = tall_peak(row).map(|peak| peak_at(peak, app));
     let mark = tall_peak(row).zip(monitor.now()).zip(name.as_deref());
@@ -159,6 +168,13 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, (past,
         (past.now_ms.saturating_sub(now.since(peak.at)), kib, name)
     });
     let labels = (axis_label(scale.top), axis_label(scale.base));
-    Graph { course: &course, scale, labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }), mark, moments: &past.marks }
-        .draw(buffer, area, theme);
+    Graph {
+        course: &course,
+        scale,
+        labels: (&labels.0, if scale.base > 0 { &labels.1 } else { "0" }),
+        mark,
+        moments: &past.marks,
+        cursor: past.cursor,
+    }
+    .draw(buffer, area, theme);
 }

@@ -47,6 +47,8 @@ pub(super) struct Graph<'a> {
     pub(super) mark: Option<(u64, u32, &'a str)>,
     /// Moments that are marked by a line, on the clock of the columns.
     pub(super) moments: &'a [u64],
+    /// The moment that is looked back at.
+    pub(super) cursor: Option<u64>,
 }
 
 impl Graph<'_> {
@@ -78,6 +80,9 @@ impl Graph<'_> {
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
         self.draw_foot(buffer, foot, indent, theme);
         self.draw_moments(buffer, plot, foot.y, theme);
+        if let Some(column) = self.cursor.and_then(|at_ms| self.course.cell_of(at_ms)) {
+            draw_cursor(buffer, Rect { height: plot.height + 1, ..plot }, column, theme);
+        }
     }
 
     /// Minutes before now, each under its column; those without room are left out.
@@ -155,6 +160,17 @@ impl Graph<'_> {
         let place = [Some(beside(right).saturating_add(1)), beside(left).checked_sub(width + 1)].into_iter().flatten().find(|x| is_free(*x));
         if let Some(x) = place {
             Pen::new(buffer, Rect::new(x, y, width, 1)).put(name, theme.style(Role::Label));
+        }
+    }
+}
+
+/// A line through all that stands in a column, and its foot below.
+pub(super) fn draw_cursor(buffer: &mut Buffer, area: Rect, column: u16, theme: &Theme) {
+    let area = area.intersection(buffer.area);
+    for y in area.top()..area.bottom() {
+        let glyph = if y + 1 == area.bottom() && area.height > 2 { '▴' } else { '│' };
+        if let Some(cell) = buffer.cell_mut((area.x + column, y)) {
+            cell.set_char(glyph).set_style(theme.style(Role::Figure));
         }
     }
 }

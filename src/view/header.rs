@@ -138,8 +138,8 @@ pub(super) fn short_mark(app: &App, width: u16, theme: &Theme) -> Vec<Span<'stat
     if is_live {
         return mark.split_off(1);
     }
-    if width_of_spans(&mark) * 2 > width {
-        mark.truncate(1);
+    while width_of_spans(&mark) * 2 > width && mark.len() > 1 {
+        mark.pop();
     }
     mark
 }
@@ -154,6 +154,12 @@ pub(super) fn mark(app: &App, theme: &Theme) -> Vec<Span<'static>> {
     let dot = |word: &str, style| Span::styled(format!("● {word}"), style);
     let plain = theme.style(Role::Text);
     let mut spans = Vec::with_capacity(3);
+    if let Some(ago_ms) = app.ago_ms() {
+        spans.push(dot("paused", held));
+        spans.extend(time(plain));
+        spans.push(Span::styled(format!(" · {} ago", position(ago_ms)), held));
+        return spans;
+    }
     match app.freshness() {
         Freshness::Connecting => spans.push(dot("connecting", held)),
         Freshness::Live => {

@@ -17,6 +17,8 @@ const MARKS: &[(&str, &str)] = &[
     ("╱", "in use, and no listed process owns it"),
     ("▒", "the driver's reserve: it was never yours"),
     ("█ ░", "lowest to highest; a spike is a tower"),
+    ("a●", "a tagged row"),
+    ("≥", "of a moment before: at least; MOST at most"),
     ("≈", "the graph does not begin at zero"),
     ("TREND", "change a minute of the lowest, over 5 min"),
     ("bus", "time in which memory was read or written"),

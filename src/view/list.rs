@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::bar::{self, Bar};
 use super::figures::{Change, UNKNOWN};
 use super::gpu::{absence, peak_at, tall_peak};
-use super::graph::{Scale, draw_columns};
+use super::graph::{Scale, draw_columns, draw_cursor};
 use super::layout::List;
 use super::past::{Past, axis_label, total_of};
 use super::pen::{Pen, width_of};
@@ -50,6 +50,12 @@ impl Columns {
         let history = if columns.history > 0 { columns.history + 2 } else { 0 };
         Self { bar: width.saturating_sub(rest + history + gaps), ..columns }
     }
+}
+
+/// Cells of the histories in that room.
+pub(super) fn history_cells(list: &List, app: &App) -> u16 {
+    let label = app.picture().monitor().gpus().iter().map(|row| row.label.len()).max().unwrap_or(1);
+    Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX)).history
 }
 
 /// Draws the rows, and the names of their columns. Says what can be clicked.
@@ -162,6 +168,9 @@ fn draw_history(buffer: &mut Buffer, area: Rect, row: &GpuRow, scale: Scale, pas
     let shown = u16::try_from(course.cells.len()).unwrap_or(cells);
     let plot = Rect { x: area.x + 1 + cells.saturating_sub(shown), width: shown, ..area };
     draw_columns(buffer, plot, &course.cells, scale, theme);
+    if let Some(column) = past.cursor.and_then(|at_ms| course.cell_of(at_ms)) {
+        draw_cursor(buffer, plot, column, theme);
+    }
 }
 
 /// Who the slices without a name are; else the peak, where it is not now; else nothing.

@@ -94,7 +94,7 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
         message::draw(buffer, regions.table, app, theme);
         return Shown::default();
     }
-    let past = Past::of(picture.monitor(), app.window());
+    let past = Past::of(app);
     let mut spots = Vec::new();
     match &regions.gpus {
         Gpus::Blocks(blocks) => {
@@ -114,6 +114,11 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
         message::draw(buffer, regions.table, app, theme);
     }
     let mut shown = table::draw(buffer, regions.table, app, &past, theme);
+    let cells = match &regions.gpus {
+        Gpus::Blocks(blocks) => gpu::history_cells(blocks.block(0).history),
+        Gpus::List(list) => list::history_cells(list, app),
+    };
+    shown.column_ms = gpus.first().map_or(0, |row| past.column_ms(past.of_gpu(&row.history), cells));
     shown.spots.append(&mut spots);
     if let Some(area) = regions.selected {
         selected::draw(buffer, area, app, &past, theme);

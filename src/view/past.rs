@@ -1,10 +1,10 @@
 //! How far back the pictures reach, and on which scale: one for the whole screen, so that they can be compared.
 
 use super::graph::Scale;
-use crate::app::Window;
+use crate::app::App;
 use crate::history::{Column, GpuHistory, MemorySlot, ProcessHistory, RangeSlot, Slot, Tier};
 use crate::model::Bytes;
-use crate::monitor::{GpuRow, Monitor};
+use crate::monitor::GpuRow;
 
 /// The time that all histories of one frame cover, and the scale of each device.
 #[derive(Clone, Debug)]
@@ -17,21 +17,37 @@ pub(super) struct Past {
     pub(super) from_zero: bool,
     /// Marked moments, on the same clock.
     pub(super) marks: Vec<u64>,
+    /// The moment that is looked back at.
+    pub(super) cursor: Option<u64>,
     scales: Vec<Scale>,
 }
 
 impl Past {
     /// What is covered, as it was chosen.
-    pub(super) fn of(monitor: &Monitor, window: &Window) -> Self {
+    pub(super) fn of(app: &App) -> Self {
+        let (monitor, window) = (app.present().monitor(), app.window());
         let now_ms = monitor.now().map_or(0, |(_, now)| now.saturating_sub(1));
         let minutes = window.minutes(monitor);
         let from_ms = (!window.is_from_zero()).then(|| now_ms.saturating_sub(minutes * 60_000));
-        Self { now_ms, minutes, from_zero: window.is_from_zero(), marks: window.marks().to_vec(), scales: scales(monitor.gpus(), from_ms, minutes) }
+        Self {
+            now_ms,
+            minutes,
+            from_zero: window.is_from_zero(),
+            marks: window.marks().to_vec(),
+            cursor: app.then().map(|then| then.at_ms),
+            scales: scales(monitor.gpus(), from_ms, minutes),
+        }
     }
 
     /// `15 MIN`, `6 H`
     pub(super) fn span(&self) -> String {
         if self.minutes < 60 { format!("{} MIN", self.minutes) } else { format!("{} H", self.minutes / 60) }
+    }
+
+    /// The time of one column where a tier is drawn over so many cells; where it is not drawn, that of a column in sixty.
+    pub(super) fn column_ms<S: Slot>(&self, tier: &Tier<S>, cells: u16) -> u64 {
+        const UNDRAWN: u16 = 60;
+        self.course(tier, if cells == 0 { UNDRAWN } else { cells }).column_ms
     }
 
     /// The ring of a device that reaches back so far.
@@ -62,7 +78,7 @@ impl Past {
         let even = cells / count * count;
         let cells = if even * 20 >= cells * 19 { even } else { cells };
         let drawn = (0..cells).filter_map(|cell| columns.get(cell * count / cells).copied()).collect();
-        Course { cells: drawn, widest: cells.div_ceil(count), to_ms, span_ms }
+        Course { cells: drawn, widest: cells.div_ceil(count), to_ms, span_ms, column_ms }
     }
 }
 
@@ -77,6 +93,8 @@ pub(super) struct Course {
     pub(super) to_ms: u64,
     /// The time of all of them.
     pub(super) span_ms: u64,
+    /// The time of one column, which may be drawn as several cells.
+    pub(super) column_ms: u64,
 }
 
 impl Course {
@@ -148,7 +166,7 @@ mod tests {
     #[test]
     fn a_moment_stands_in_its_cell() {
         // A minute in 6 columns of 10 s, drawn over 9 cells.
-        let course = Course { cells: vec![None; 9], widest: 2, to_ms: 60_000, span_ms: 60_000 };
+        let course = Course { cells: vec![None; 9], widest: 2, to_ms: 60_000, span_ms: 60_000, column_ms: 10_000 };
         assert_eq!([0, 6_665, 6_667, 59_999, 70_000].map(|at| course.cell_of(at)), [0, 0, 1, 8, 8].map(Some));
         let late = Course { to_ms: 90_000, ..course };
         assert_eq!([29_999, 30_000].map(|at| late.cell_of(at)), [None, Some(0)]);

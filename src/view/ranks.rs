@@ -12,7 +12,7 @@ use super::theme::{Role, Theme};
 use crate::app::App;
 use crate::history::ProcessHistory;
 use crate::model::{Bytes, ProcessFacts, SafeText};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, ProcessRow};
 
 /// A job with two or more ranks here.
 pub(super) struct Job {
@@ -21,6 +21,8 @@ pub(super) struct Job {
     ranks: BTreeMap<u32, Bytes>,
     /// All memory of the largest card.
     card: Bytes,
+    /// Whether these are the least that they held, at a moment that is looked back at.
+    is_at_least: bool,
 }
 
 /// What makes ranks those of one job: the scheduler's word, or else the same program of the same user in a world of the same size.
@@ -65,7 +67,9 @@ impl Job {
             (None, None) => return None,
         };
         let card = monitor.gpus().iter().map(total_of).max().unwrap_or(Bytes::ZERO);
-        Some(Self { name, ranks: jobs.get(&key)?.clone(), card })
+        let of_job = |row: &&ProcessRow| JobKey::of(&row.facts) == Some(key);
+        let is_at_least = monitor.is_past() && monitor.processes().iter().filter(of_job).any(ProcessRow::is_at_least);
+        Some(Self { name, ranks: jobs.get(&key)?.clone(), card, is_at_least })
     }
 }
 
@@ -87,7 +91,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, job: &Job, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let mut pen = Pen::new(buffer, area);
     pen.put("ranks    ", label).put(&job.name, text);
-    pen.put(&format!(", {} ranks, median {}:", job.ranks.len(), median(&job.ranks)), label);
+    let held = if job.is_at_least { "at least" } else { "" };
+    let median = if job.is_at_least { String::new() } else { format!("median {}", median(&job.ranks)) };
+    pen.put(&format!(", {} ranks, {held}{median}:", job.ranks.len()), label);
     let levels = levels(job);
     let mut by_size: Vec<(u32, Bytes)> = job.ranks.iter().map(|(rank, bytes)| (*rank, *bytes)).collect();
     by_size.sort_by_key(|(rank, bytes)| (std::cmp::Reverse(*bytes), *rank));
@@ -144,7 +150,9 @@ mod tests {
 
     #[test]
     fn equal_ranks_are_level_and_the_fat_one_is_a_tower() {
-        let heights = |gib: &[u64]| levels(&Job { name: String::new(), ranks: ranks(gib), card: Bytes::gib(80) }).into_values().collect::<String>();
+        let heights = |gib: &[u64]| {
+            levels(&Job { name: String::new(), ranks: ranks(gib), card: Bytes::gib(80), is_at_least: false }).into_values().collect::<String>()
+        };
         assert_eq!(heights(&[66, 66, 66]), "▄▄▄");
         assert_eq!(heights(&[66, 66, 75]), "▁▁▇");
     }

@@ -28,6 +28,7 @@ pub(super) struct Row<'a> {
     pub(super) now: Option<Moment>,
     pub(super) zone: &'a TimeZone,
     pub(super) selected: bool,
+    pub(super) tagged: bool,
     pub(super) theme: &'a Theme,
 }
 
@@ -50,7 +51,7 @@ impl Row<'_> {
         let process = self.picture.process(self.entry).or(self.ended.map(|ended| &ended.row));
         let group = self.picture.group(self.entry);
         let (letter, hue) = match self.entry.holder {
-            Holder::Process { tag, hue, .. } => (tag.letter, hue),
+            Holder::Process { letter, hue, .. } => (letter.letter, hue),
             Holder::Nobody => ('?', Hue::Unseen),
             Holder::Untracked { .. } => ('+', Hue::Unseen),
             Holder::Ended { .. } => ('×', Hue::Unseen),
@@ -60,6 +61,9 @@ impl Row<'_> {
         let mut pen = Pen::new(buffer, area);
         pen.glyph(if self.selected { '▸' } else { ' ' }, self.style(Role::Text)).skip(mark - 3);
         pen.glyph(letter, self.style(Role::Hue(hue)));
+        if self.tagged {
+            pen.glyph('●', self.style(Role::Figure));
+        }
         for column in placed.iter().copied() {
             let cell = Rect { x: area.x + column.x, width: column.width, ..area };
             let mut pen = Pen::new(buffer, cell);
@@ -100,7 +104,7 @@ impl Row<'_> {
                 pen.left(user, width, self.style(Role::Hue(hue)))
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => pen.right(&gib(self.entry.bytes), width, if self.is_past() { label } else { self.style(Role::Figure) }),
+            Column::Vram => pen.right(&self.picture.figure(self.entry), width, if self.is_past() { label } else { self.style(Role::Figure) }),
             Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
@@ -137,7 +141,7 @@ impl Row<'_> {
             }
             Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
-            Column::Vram => pen.right(&gib(group.bytes), width, self.style(Role::Figure)),
+            Column::Vram => pen.right(&self.picture.figure(self.entry), width, self.style(Role::Figure)),
             Column::Trend => {
                 let rate = group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value);
                 let change = Change::new(&rate, self.card());

@@ -120,7 +120,7 @@ fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proc
     let scale = scale(&course.cells, gpu.map_or(Bytes::ZERO, total_of), past.from_zero);
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));
-    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks }.draw(buffer, area, theme);
+    Graph { course: &course, scale, labels: (&labels.0, &labels.1), mark: None, moments: &past.marks, cursor: past.cursor }.draw(buffer, area, theme);
 }
 
 /// The card is the ceiling: how much of it the process has is the question.

@@ -118,16 +118,16 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
     for row in picture.rows_of(gpu) {
         let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
         match row.holder {
-            Holder::Process { tag, .. } if tag.shared && small.is_some() => {
+            Holder::Process { letter, .. } if letter.shared && small.is_some() => {
                 if let Some((all, count)) = &mut small {
                     all.bytes += bytes;
                     *count += 1;
                 }
             }
-            Holder::Process { tag, hue, .. } => {
-                let look = Look::Held { hue, alternate: false, letter: tag.letter };
-                let slice = Slice::new(bytes, look, process_labels(picture, row, tag.letter, bytes)).of(row);
-                if tag.shared {
+            Holder::Process { letter, hue, .. } => {
+                let look = Look::Held { hue, alternate: false, letter: letter.letter };
+                let slice = Slice::new(bytes, look, process_labels(picture, row, letter.letter)).of(row);
+                if letter.shared {
                     small = Some((slice, 1));
                 } else {
                     slices.push(slice);
@@ -158,25 +158,26 @@ fn labels(letter: char, name: &str, bytes: Bytes) -> Vec<String> {
 }
 
 /// The end of the name, then the name, then the user, then the figure are given up. Where one user has all, the user is not said.
-fn process_labels(picture: &Picture, row: &TableRow, letter: char, bytes: Bytes) -> Vec<String> {
+fn process_labels(picture: &Picture, row: &TableRow, letter: char) -> Vec<String> {
+    let figure = picture.figure(row);
     let mut labels = Vec::with_capacity(5);
     if let Some(process) = picture.process(row) {
         let facts = &process.facts;
         let rank = facts.rank.filter(|rank| rank.world.is_some_and(|world| world > 1)).map(|rank| format!("rank {}", rank.rank));
         let user = facts.user.as_ref().filter(|_| !picture.is_by_process()).map_or_else(String::new, |user| format!("{user} "));
         match rank {
-            Some(rank) => labels.extend([format!("{letter} {user}{rank} · {} {bytes}", facts.what), format!("{letter} {user}{rank} {bytes}")]),
-            None => labels.push(format!("{letter} {user}{} {bytes}", facts.what)),
+            Some(rank) => labels.extend([format!("{letter} {user}{rank} · {} {figure}", facts.what), format!("{letter} {user}{rank} {figure}")]),
+            None => labels.push(format!("{letter} {user}{} {figure}", facts.what)),
         }
         // `ollama` of `ollama llama3.1:8b`
         if let Some((first, _)) = facts.what.as_str().split_once(' ').filter(|_| facts.visibility == Visibility::Here) {
-            labels.push(format!("{letter} {user}{first} {bytes}"));
+            labels.push(format!("{letter} {user}{first} {figure}"));
         }
         if !user.is_empty() {
-            labels.push(format!("{letter} {user}{bytes}"));
+            labels.push(format!("{letter} {user}{figure}"));
         }
     }
-    labels.push(format!("{letter} {bytes}"));
+    labels.push(format!("{letter} {figure}"));
     labels.push(letter.to_string());
     labels
 }

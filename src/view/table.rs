@@ -27,15 +27,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         let line = Rect { y, height: 1, ..area };
         let Some(row) = rows.get(at) else { continue };
         let selected = app.selected() == Some(at);
+        let tagged = app.tagged().has(picture, row);
         let (ended, zone) = (picture.ended(row), &app.setup().zone);
-        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, theme }.draw(buffer, line, &placed);
+        Row { picture, entry: row, ended, past, rank_apart, now, zone, selected, tagged, theme }.draw(buffer, line, &placed);
         spots.push(Spot { x: line.left()..line.right(), y: y..y + 1, target: Target::Row(at) });
     }
     if seen.len() < rows.len() && height > 1 {
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
     }
     let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
-    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots }
+    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, column_ms: 0, spots }
 }
 
 /// The rows around the selected one; the last line counts those that are out of sight.
@@ -98,6 +99,7 @@ fn title(placed: Placed, past: &Past) -> (String, bool) {
         Column::User => ("USER", false),
         Column::Kind => ("T", false),
         Column::Vram => ("VRAM", true),
+        Column::Peak if past.cursor.is_some() => ("MOST", true),
         Column::Peak => ("PEAK", true),
         Column::Trend => ("TREND", false),
         Column::History if placed.width >= 11 => return (format!("LAST {}", past.span()), false),

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
-use vramtop::app::{App, Mode, Msg, update};
+use vramtop::app::{Answer, App, Mode, Msg, update};
 use vramtop::model::RunState;
 use vramtop::view::{Colors, Theme, ThemeName};
 
@@ -28,7 +28,7 @@ pub(crate) fn keys(app: &mut App, keys: &str) {
         };
         update(app, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
         if let Some(dialog) = app.dialog() {
-            let opened = Msg::Opened { key: dialog.key, answer: Ok(RunState('S')) };
+            let opened = Msg::Answer { key: dialog.subjects[0].key, answer: Answer::Opened(Ok(RunState('S'))) };
             update(app, opened);
         }
     }

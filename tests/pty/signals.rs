@@ -92,3 +92,39 @@ fn read_only_offers_no_signal() {
     session.keys("q");
     assert_eq!(session.end().code(), Some(0));
 }
+
+#[test]
+fn two_that_are_tagged_end_and_the_third_lives() {
+    if !is_host() {
+        return;
+    }
+    let mut sleepers = [Sleeper::start(), Sleeper::start(), Sleeper::start()];
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let scenario = folder.path().join("scenario.toml");
+    // The first is on both cards.
+    let toml = "[[gpu]]\nprocess = [{ pid = 'env:A', memory = '40GiB' }, { pid = 'env:B', memory = '20GiB' }, { pid = 'env:C', memory = '10GiB' }]\n\
+        [[gpu]]\nprocess = [{ pid = 'env:A', memory = '30GiB' }]\n";
+    std::fs::write(&scenario, toml).expect("scenario");
+    let mut command = vramtop(&scenario, &[]);
+    for (name, sleeper) in ["A", "B", "C"].into_iter().zip(&sleepers) {
+        command.env(name, sleeper.pid());
+    }
+    let mut session = Session::start(command);
+    session.see(&sleepers[2].pid());
+    // 40 and 30 GiB of the first, then the 20 of the second.
+    session.keys("xxx");
+    session.see("3 tagged");
+    session.keys("K");
+    session.see("signal to 2 processes");
+    session.see("together their end would free 90.0");
+    session.keys("\r");
+    session.see("TERM sent");
+    let [a, b, c] = &mut sleepers;
+    assert_eq!((a.wait().signal(), b.wait().signal(), c.ended()), (Some(15), Some(15), None));
+    // Asked once more, both are gone by now, and nobody else is sent anything.
+    session.keys("\r");
+    session.see("has ended");
+    assert_eq!(c.ended(), None);
+    session.keys("q");
+    assert_eq!(session.end().code(), Some(0));
+}

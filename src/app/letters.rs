@@ -10,7 +10,7 @@ use crate::model::{Bytes, GpuId, ProcessKey};
 
 /// How a process is marked on one card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tag {
+pub struct Letter {
     /// The letter.
     pub letter: char,
     /// Its place among the card's processes, in the order of their coming.
@@ -19,14 +19,14 @@ pub struct Tag {
     pub shared: bool,
 }
 
-impl Tag {
+impl Letter {
     /// The hue of the process where hues tell processes apart.
     pub(super) const fn hue(self) -> Hue {
         if self.shared { Hue::Other(Hue::OTHERS - 1) } else { Hue::of_place(self.place) }
     }
 }
 
-/// One process that needs a tag.
+/// One process that needs a letter.
 pub(super) struct Candidate<'a> {
     pub(super) gpu: &'a GpuId,
     pub(super) key: ProcessKey,
@@ -45,47 +45,47 @@ impl Candidate<'_> {
     }
 }
 
-/// The tags that are given out.
+/// The letters that are given out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tags {
-    given: HashMap<(GpuId, u32), (ProcessKey, Tag)>,
+pub(super) struct Letters {
+    given: HashMap<(GpuId, u32), (ProcessKey, Letter)>,
 }
 
-impl Tags {
+impl Letters {
     /// When all letters are in use.
     const NO_LETTER: char = '*';
 
-    /// Tags for all of these, in their order. Those that are not among them have ended, and their letters are free.
+    /// Letters for all of these, in their order. Those that are not among them have ended, and their letters are free.
     ///
     /// The candidates come GPU by GPU, the largest first: that is the order in which letters are given.
-    pub(super) fn update(&mut self, candidates: &[Candidate<'_>]) -> Vec<Tag> {
+    pub(super) fn update(&mut self, candidates: &[Candidate<'_>]) -> Vec<Letter> {
         let mut old = std::mem::take(&mut self.given);
-        let kept: Vec<Option<Tag>> = candidates
+        let kept: Vec<Option<Letter>> = candidates
             .iter()
             .map(|c| {
-                let (key, tag) = old.remove(&(c.gpu.clone(), c.key.pid))?;
-                key.start_ticks.zip(c.key.start_ticks).is_none_or(|(a, b)| a == b).then_some(tag)
+                let (key, letter) = old.remove(&(c.gpu.clone(), c.key.pid))?;
+                key.start_ticks.zip(c.key.start_ticks).is_none_or(|(a, b)| a == b).then_some(letter)
             })
             .collect();
-        let mut letters: BTreeSet<char> = kept.iter().flatten().map(|tag| tag.letter).collect();
+        let mut taken: BTreeSet<char> = kept.iter().flatten().map(|letter| letter.letter).collect();
         let mut cards: HashMap<&GpuId, Card> = HashMap::new();
-        for (candidate, tag) in candidates.iter().zip(&kept) {
-            if let Some(tag) = tag {
-                cards.entry(candidate.gpu).or_default().add(*tag);
+        for (candidate, letter) in candidates.iter().zip(&kept) {
+            if let Some(letter) = letter {
+                cards.entry(candidate.gpu).or_default().add(*letter);
             }
         }
-        let mut tags = Vec::with_capacity(candidates.len());
+        let mut letters = Vec::with_capacity(candidates.len());
         for (candidate, kept) in candidates.iter().zip(kept) {
             let card = cards.entry(candidate.gpu).or_default();
-            let tag = match kept {
-                Some(tag) if tag.shared && !candidate.is_small() => card.promote(tag, &mut letters),
-                Some(tag) => tag,
-                None => card.admit(candidate.is_small(), &mut letters),
+            let letter = match kept {
+                Some(letter) if letter.shared && !candidate.is_small() => card.promote(letter, &mut taken),
+                Some(letter) => letter,
+                None => card.admit(candidate.is_small(), &mut taken),
             };
-            self.given.insert((candidate.gpu.clone(), candidate.key.pid), (candidate.key, tag));
-            tags.push(tag);
+            self.given.insert((candidate.gpu.clone(), candidate.key.pid), (candidate.key, letter));
+            letters.push(letter);
         }
-        tags
+        letters
     }
 }
 
@@ -98,34 +98,34 @@ struct Card {
 }
 
 impl Card {
-    fn add(&mut self, tag: Tag) {
-        if tag.shared {
+    fn add(&mut self, letter: Letter) {
+        if letter.shared {
             let sharers = self.shared.map_or(0, |(_, n)| n);
-            self.shared = Some((tag.letter, sharers + 1));
+            self.shared = Some((letter.letter, sharers + 1));
         } else {
-            self.places.insert(tag.place);
+            self.places.insert(letter.place);
         }
     }
 
-    fn admit(&mut self, small: bool, letters: &mut BTreeSet<char>) -> Tag {
+    fn admit(&mut self, small: bool, letters: &mut BTreeSet<char>) -> Letter {
         let letter = match self.shared {
             Some((letter, _)) if small => letter,
             _ => free_letter(letters),
         };
         let place = if small { u8::MAX } else { self.free_place() };
-        let tag = Tag { letter, place, shared: small };
-        self.add(tag);
-        tag
+        let letter = Letter { letter, place, shared: small };
+        self.add(letter);
+        letter
     }
 
     /// A small one has grown. Where nobody shares its letter, it takes the letter along.
-    fn promote(&mut self, tag: Tag, letters: &mut BTreeSet<char>) -> Tag {
+    fn promote(&mut self, letter: Letter, letters: &mut BTreeSet<char>) -> Letter {
         let sharers = self.shared.map_or(0, |(_, n)| n);
-        let letter = if sharers > 1 { free_letter(letters) } else { tag.letter };
-        self.shared = (sharers > 1).then_some((tag.letter, sharers - 1));
-        let tag = Tag { letter, place: self.free_place(), shared: false };
-        self.add(tag);
-        tag
+        let own = if sharers > 1 { free_letter(letters) } else { letter.letter };
+        self.shared = (sharers > 1).then_some((letter.letter, sharers - 1));
+        let letter = Letter { letter: own, place: self.free_place(), shared: false };
+        self.add(letter);
+        letter
     }
 
     fn free_place(&self) -> u8 {
@@ -135,7 +135,7 @@ impl Card {
 
 fn free_letter(taken: &mut BTreeSet<char>) -> char {
     let free = ('a'..='z').chain('A'..='Z').find(|letter| !taken.contains(letter));
-    let letter = free.unwrap_or(Tags::NO_LETTER);
+    let letter = free.unwrap_or(Letters::NO_LETTER);
     taken.insert(letter);
     letter
 }
@@ -144,7 +144,7 @@ fn free_letter(taken: &mut BTreeSet<char>) -> char {
 mod tests {
     use super::*;
 
-    fn letters(tags: &mut Tags, processes: &[(u32, u64)]) -> String {
+    fn given_to(letters: &mut Letters, processes: &[(u32, u64)]) -> String {
         let gpu = GpuId::new("GPU-0");
         let mut processes = processes.to_vec();
         processes.sort_by_key(|(pid, gib)| (std::cmp::Reverse(*gib), *pid));
@@ -157,42 +157,42 @@ mod tests {
                 room: Some(Bytes::gib(100)),
             })
             .collect();
-        let mut by_pid: Vec<(u32, char)> = candidates.iter().map(|c| c.key.pid).zip(tags.update(&candidates).iter().map(|t| t.letter)).collect();
+        let mut by_pid: Vec<(u32, char)> = candidates.iter().map(|c| c.key.pid).zip(letters.update(&candidates).iter().map(|t| t.letter)).collect();
         by_pid.sort_unstable();
         by_pid.iter().map(|(_, letter)| letter).collect()
     }
 
     #[test]
     fn letters_go_by_size_and_stick() {
-        let mut tags = Tags::default();
-        assert_eq!(letters(&mut tags, &[(1, 10), (2, 40)]), "ba");
-        assert_eq!(letters(&mut tags, &[(1, 50), (2, 40), (3, 60)]), "bac");
-        assert_eq!(letters(&mut tags, &[(1, 50), (3, 60), (4, 9)]), "bca");
+        let mut letters = Letters::default();
+        assert_eq!(given_to(&mut letters, &[(1, 10), (2, 40)]), "ba");
+        assert_eq!(given_to(&mut letters, &[(1, 50), (2, 40), (3, 60)]), "bac");
+        assert_eq!(given_to(&mut letters, &[(1, 50), (3, 60), (4, 9)]), "bca");
     }
 
     #[test]
     fn small_ones_share_and_a_grown_one_leaves() {
-        let mut tags = Tags::default();
-        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 1)]), "abb");
-        assert_eq!(letters(&mut tags, &[(1, 40), (2, 30), (3, 1)]), "acb");
-        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 1)]), "acb");
+        let mut letters = Letters::default();
+        assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 1)]), "abb");
+        assert_eq!(given_to(&mut letters, &[(1, 40), (2, 30), (3, 1)]), "acb");
+        assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 1)]), "acb");
         // The last of the small ones takes their letter along.
-        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 20)]), "acb");
-        assert_eq!(letters(&mut tags, &[(1, 40), (2, 1), (3, 20), (4, 1)]), "acbd");
+        assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 20)]), "acb");
+        assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 20), (4, 1)]), "acbd");
     }
 
     #[test]
     fn a_reused_pid_is_another_process() {
         let gpu = GpuId::new("GPU-0");
-        let mut tags = Tags::default();
+        let mut letters = Letters::default();
         let candidate = |pid, ticks| Candidate {
             gpu: &gpu,
             key: ProcessKey { pid, start_ticks: Some(ticks) },
             bytes: Some(Bytes::gib(9)),
             room: Some(Bytes::gib(100)),
         };
-        let before = tags.update(&[candidate(7, 1), candidate(8, 1)]);
-        let after = tags.update(&[candidate(7, 2), candidate(8, 1)]);
+        let before = letters.update(&[candidate(7, 1), candidate(8, 1)]);
+        let after = letters.update(&[candidate(7, 2), candidate(8, 1)]);
         assert_eq!(before[1], after[1]);
         assert_eq!(after[0].letter, 'a');
     }
