@@ -290,19 +290,11 @@ fn a_driver_that_stalls_leaves_a_gap_and_no_burst() {
     });
 }
 
-/// A laptop: power management on `auto`, in a `/sys` of the test's own.
-fn laptop(machine: &Machine, status: &str) {
-    let folder = machine.folder.join("sys/bus/pci/devices/0000:06:00.0/power");
-    fs::create_dir_all(&folder).expect("folder");
-    fs::write(folder.join("control"), "auto").expect("control");
-    fs::write(folder.join("runtime_status"), status).expect("status");
-}
-
 #[test]
 fn an_idle_laptop_gpu_is_let_sleep() {
     let scenario = "[log]\npath = 'calls'\n[[gpu]]\npci = '00000000:06:00.0'\n";
     with_scenario("an_idle_laptop_gpu_is_let_sleep", scenario, |machine| {
-        laptop(machine, "active");
+        machine.laptop("active");
         let options = LiveOptions { host: HostScope::All, ..machine.options() };
         let mut source = machine.source_with(options);
         let records = until_samples(&mut source, 33);
@@ -310,12 +302,12 @@ fn an_idle_laptop_gpu_is_let_sleep() {
         assert!(matches!(last.gpus[0].state, GpuState::Asleep { .. }), "{:?}", last.gpus[0].state);
         assert!(machine.calls().iter().any(|(name, _)| name == "nvmlShutdown"));
         // Asleep for an hour: not one call.
-        laptop(machine, "suspended");
+        machine.laptop("suspended");
         let asked = machine.calls().len();
         until_samples(&mut source, 3600);
         assert_eq!(machine.calls().len(), asked);
         // Somebody else woke it.
-        laptop(machine, "active");
+        machine.laptop("active");
         let records = until_samples(&mut source, 2);
         assert_eq!(samples(&records)[1].gpus[0].state, GpuState::Present);
     });

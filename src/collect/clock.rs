@@ -1,6 +1,8 @@
 //! The one place that reads a clock or sleeps. Everything else is given times.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use nix::time::{ClockId, clock_gettime};
 
 use crate::model::Moment;
 
@@ -16,20 +18,30 @@ pub trait Clock: Send {
     fn sleep_until_ms(&mut self, at_ms: u64);
 }
 
-/// The machine's clock.
+/// The machine's clock. It goes on while the machine sleeps: that time is a gap, and no step at all without it.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
-    start: Instant,
+    start: Duration,
 }
 
 impl SystemClock {
+    #[cfg(target_os = "linux")]
+    const ID: ClockId = ClockId::CLOCK_BOOTTIME;
+    #[cfg(not(target_os = "linux"))]
+    const ID: ClockId = ClockId::CLOCK_MONOTONIC;
+
     /// A clock that starts now.
     pub fn new() -> Self {
-        Self { start: Instant::now() }
+        Self { start: Self::since_boot() }
+    }
+
+    fn since_boot() -> Duration {
+        // It fails only where the kernel has no such clock, which is older than any that this program starts on.
+        clock_gettime(Self::ID).map_or(Duration::ZERO, Duration::from)
     }
 
     fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        Self::since_boot().saturating_sub(self.start)
     }
 
     /// The wall clock, for who has no clock at hand.

@@ -90,8 +90,11 @@ impl GpuHistory {
         }
     }
 
-    /// Takes in the memory lane of a step that ended at `end_ms`.
+    /// Takes in the memory lane of a step that ended at `end_ms`. A step in which nothing was read carries nothing on.
     pub fn push_lane(&mut self, lane: &Lane, end_ms: u64) {
+        if lane.points().is_empty() && lane.max().is_none() {
+            self.break_off();
+        }
         for point in lane.points() {
             self.hold_until(point.at_ms);
             self.open = Some((point.at_ms, point.used));
@@ -165,7 +168,9 @@ mod tests {
         lane.push(LanePoint { at_ms: 1500, used: Some(Bytes::mib(30)) });
         lane.push(LanePoint { at_ms: 1550, used: Some(Bytes::mib(10)) });
         history.push_lane(&lane, 2000);
-        let next = lane.next_step();
+        let mut next = lane.next_step();
+        next.push(LanePoint { at_ms: 2050, used: Some(Bytes::mib(10)) });
+        assert!(next.points().is_empty());
         history.push_lane(&next, 3000);
         let mib = |kib: u32| kib / 1024;
         let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().map(|(a, b)| (mib(a), mib(b)))).collect();
@@ -184,5 +189,18 @@ mod tests {
         history.push_lane(&lane, 5000);
         let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().is_some()).collect();
         assert_eq!(seen, [true, false, false, false, true]);
+    }
+
+    #[test]
+    fn a_step_without_readings_is_a_gap() {
+        let mut history = GpuHistory::new();
+        let mut lane = Lane::default();
+        lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
+        history.push_lane(&lane, 1000);
+        // Its GPU sleeps.
+        history.push_lane(&Lane::default(), 2000);
+        history.push_lane(&Lane::default(), 3000);
+        let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().is_some()).collect();
+        assert_eq!(seen, [true]);
     }
 }

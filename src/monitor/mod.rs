@@ -38,6 +38,8 @@ pub struct Monitor {
     driver_gone: Option<SafeText>,
     now: Option<(Moment, u64)>,
     first_sample_ms: Option<u64>,
+    /// Up to when the readings reach on the sample's own clock; `None` where nothing was read since they broke off.
+    read_until_ms: Option<u64>,
     is_past: bool,
     own: OwnCost,
     samples: u64,
@@ -111,21 +113,23 @@ impl Monitor {
 
     fn apply_event(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Gap { .. } => {
-                for gpu in &mut self.gpus {
-                    gpu.history.break_off();
-                }
-            }
+            EventKind::Gap { .. } => self.break_off(Some(event.elapsed_ms)),
             EventKind::Lost(reason) if event.gpu.is_none() => {
                 self.driver_gone = Some(reason.clone());
-                for gpu in &mut self.gpus {
-                    gpu.history.break_off();
-                }
+                self.break_off(None);
                 self.conclude();
             }
             EventKind::Untracked(key) => self.set_aside(event.gpu.as_ref(), *key),
             EventKind::Tracked(key) => self.back.extend(self.place_of(event.gpu.as_ref()).map(|gpu| (gpu, *key))),
             EventKind::Lost(_) | EventKind::Found | EventKind::Came(_) | EventKind::Gone { .. } => {}
+        }
+    }
+
+    /// A gap in everything that is read: what was last known is not carried on. It ends at `until_ms`, or with the next sample.
+    fn break_off(&mut self, until_ms: Option<u64>) {
+        self.read_until_ms = until_ms;
+        for gpu in &mut self.gpus {
+            gpu.history.break_off();
         }
     }
 
@@ -141,7 +145,8 @@ impl Monitor {
     }
 
     fn apply_sample(&mut self, sample: &Sample) {
-        let before = self.now.map_or(sample.elapsed_ms, |(_, elapsed)| elapsed);
+        let last_ms = sample.elapsed_ms.saturating_sub(1);
+        let before = self.read_until_ms.replace(sample.elapsed_ms).map_or(last_ms, |until| until.min(last_ms));
         self.now = Some((sample.time, sample.elapsed_ms));
         self.first_sample_ms.get_or_insert(sample.elapsed_ms);
         self.own = sample.own;
@@ -172,7 +177,7 @@ impl Monitor {
                     self.came(process.gpu, key, sample);
                 }
                 let mut row = self.ended.take_back(process.gpu, key).unwrap_or_else(|| ProcessRow::new(process, sample));
-                row.apply(process, sample, before_ms.max(sample.elapsed_ms.saturating_sub(1)));
+                row.apply(process, sample, sample.elapsed_ms.saturating_sub(1));
                 self.places.insert((process.gpu, key.pid), self.processes.len());
                 self.processes.push(row);
             }

@@ -84,6 +84,14 @@ impl Machine {
         LiveSource::new(options, self.clock(), Arc::new(Interest::default()))
     }
 
+    /// Makes it a laptop: power management on `auto`, in a `/sys` of the test's own.
+    pub fn laptop(&self, status: &str) {
+        let folder = self.folder.join("sys/bus/pci/devices/0000:06:00.0/power");
+        fs::create_dir_all(&folder).expect("folder");
+        fs::write(folder.join("control"), "auto").expect("control");
+        fs::write(folder.join("runtime_status"), status).expect("status");
+    }
+
     /// Lines of the fake's call log (`[log] path = "calls"`), as (name, gpu).
     pub fn calls(&self) -> Vec<(String, String)> {
         let text = fs::read_to_string(self.folder.join("calls")).unwrap_or_default();

@@ -321,11 +321,16 @@ impl<C: Clock> LiveSource<C> {
         self.tell_lost_and_found(&mut open);
         self.queue.push_back(Record::Sample(Box::new(sample)));
         open.sampled = true;
-        if self.has_other_devices(&mut open, now) {
-            open.driver.close();
-            return self.open().map_or_else(|_| self.gone("its devices have changed"), Session::Open);
-        }
-        self.let_idle_sleep(open, now)
+        if self.has_other_devices(&mut open, now) { self.reopen(&open) } else { self.let_idle_sleep(open, now) }
+    }
+
+    /// Opens the driver anew for the devices that are there now. The lanes keep their deadlines: where that takes long it is a gap.
+    fn reopen(&mut self, before: &Open) -> Session {
+        before.driver.close();
+        let Ok(mut open) = self.open() else { return self.gone("its devices have changed") };
+        (open.memory, open.processes, open.step) = (before.memory, before.processes, before.step);
+        (open.list_period_ms, open.list_costs_us) = (before.list_period_ms, before.list_costs_us);
+        Session::Open(open)
     }
 
     fn tell_lost_and_found(&mut self, open: &mut Open) {
