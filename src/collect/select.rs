@@ -1,6 +1,6 @@
 //! Which GPUs are meant: `--id` by index, UUID or PCI id, and `--visible` by `CUDA_VISIBLE_DEVICES`.
 
-use crate::model::GpuFacts;
+use crate::model::{GpuFacts, GpuId};
 
 /// Which devices to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Selection {
         /// Whether CUDA counts in the driver's order.
         pci_order: bool,
     },
+    /// These, whatever number they have by now; one that is not there is left out.
+    Settled(Vec<GpuId>),
 }
 
 /// The devices that were asked for are not there, or cannot be told.
@@ -59,16 +61,33 @@ impl Selection {
         Self::Ids(list.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect())
     }
 
+    /// The same devices by names that stay theirs: an index is another GPU's once one appears before it.
+    ///
+    /// # Errors
+    /// [`SelectionError`] when one cannot be found or told.
+    pub fn settled(&self, gpus: &[&GpuFacts]) -> Result<Self, SelectionError> {
+        Ok(match self {
+            Self::Settled(_) => self.clone(),
+            _ => self.wanted(gpus)?.map_or(Self::All, |wanted| Self::Settled(wanted.into_iter().map(|at| gpus[at].id.clone()).collect())),
+        })
+    }
+
+    /// Positions of the devices that are named; `None` means all.
+    fn wanted(&self, gpus: &[&GpuFacts]) -> Result<Option<Vec<usize>>, SelectionError> {
+        Ok(match self {
+            Self::All | Self::Visible { value: None, .. } => None,
+            Self::Ids(ids) => Some(ids.iter().map(|id| find(gpus, id)).collect::<Result<_, _>>()?),
+            Self::Visible { value: Some(value), pci_order } => Some(visible(gpus, value, *pci_order)?),
+            Self::Settled(ids) => Some(ids.iter().filter_map(|id| gpus.iter().position(|gpu| gpu.id == *id)).collect()),
+        })
+    }
+
     /// Positions of the devices that are meant, in the driver's order. A whole GPU brings its MIG instances, an instance its parent's row.
     ///
     /// # Errors
     /// [`SelectionError`] when one cannot be found or told.
     pub fn positions(&self, gpus: &[&GpuFacts]) -> Result<Vec<usize>, SelectionError> {
-        let wanted: Vec<usize> = match self {
-            Self::All | Self::Visible { value: None, .. } => return Ok((0..gpus.len()).collect()),
-            Self::Ids(ids) => ids.iter().map(|id| find(gpus, id)).collect::<Result<_, _>>()?,
-            Self::Visible { value: Some(value), pci_order } => visible(gpus, value, *pci_order)?,
-        };
+        let Some(wanted) = self.wanted(gpus)? else { return Ok((0..gpus.len()).collect()) };
         let meant = |at: usize| {
             let facts = gpus[at];
             wanted.iter().any(|w| {
@@ -181,6 +200,26 @@ mod tests {
         let error = positions(&Selection::ids("7"), &gpus).expect_err("there is no GPU 7");
         assert!(error.to_string().contains("there are 0, 1"), "{error}");
         assert!(matches!(positions(&Selection::ids("GPU-0000000"), &gpus), Err(SelectionError::Ambiguous { .. })));
+    }
+
+    #[test]
+    fn what_was_chosen_stays_chosen_when_the_numbers_move() {
+        let before = [gpu(0, "H200"), gpu(1, "H200"), gpu(2, "H200")];
+        let settle = |selection: Selection| selection.settled(&before.iter().collect::<Vec<_>>()).expect("they are there");
+        // One was put in before them, and the last was taken out.
+        let mut after = [gpu(9, "H200"), gpu(0, "H200"), gpu(1, "H200")];
+        for (index, gpu) in (0..).zip(&mut after) {
+            gpu.index = Some(index);
+        }
+        let visible = |value: &str| Selection::Visible { value: Some(value.to_owned()), pci_order: false };
+        for selection in [Selection::ids("1"), Selection::ids("1,2"), Selection::ids("01:00.0"), visible("1"), visible("1,2")] {
+            let settled = settle(selection);
+            assert_eq!(positions(&settled, &after), Ok(vec![2]), "{settled:?}");
+            assert_eq!(settled.settled(&after.iter().collect::<Vec<_>>()), Ok(settled), "once and for all");
+        }
+        assert_eq!(positions(&settle(Selection::ids("2")), &after), Ok(vec![]));
+        assert_eq!(settle(Selection::All), Selection::All);
+        assert_eq!(positions(&settle(Selection::Visible { value: None, pci_order: false }), &after), Ok(vec![0, 1, 2]));
     }
 
     #[test]

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::nvml::{Condition, Device, Listed};
 use super::{Clock, TelemetryScope};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, EventKind, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, SafeText, Telemetry,
-    Untracked, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, Telemetry, Untracked, UtilizationPercent,
 };
 
 /// Memory of the machine, for devices without any of their own: total and available.
@@ -16,8 +15,6 @@ pub(super) type Pool = Reading<(Bytes, Bytes)>;
 pub(super) struct GpuStep {
     pub(super) device: Device,
     pub(super) state: GpuState,
-    /// Whether it was told that the device is lost.
-    told_lost: bool,
     /// Whether its memory is the host's.
     pub(super) shares_host_memory: bool,
     lane: Lane,
@@ -41,7 +38,6 @@ impl GpuStep {
         Self {
             device,
             state: GpuState::Present,
-            told_lost: false,
             shares_host_memory,
             lane: Lane::default(),
             memory: Reading::NOT_YET,
@@ -172,16 +168,6 @@ impl GpuStep {
             (Condition::Lost, _) => GpuState::Lost { since_ms: now_ms },
             _ => GpuState::Present,
         };
-    }
-
-    /// That the device was lost, or that it answers again: each is told once.
-    pub(super) fn news(&mut self) -> Option<EventKind> {
-        let lost = matches!(self.state, GpuState::Lost { .. });
-        if lost == self.told_lost {
-            return None;
-        }
-        self.told_lost = lost;
-        Some(if lost { EventKind::Lost(SafeText::new("GPU is lost")) } else { EventKind::Found })
     }
 
     /// A time without readings begins: what was last known is not carried on.

@@ -33,6 +33,8 @@ pub struct Monitor {
     places: HashMap<(usize, u32), usize>,
     /// Processes that were only counted and are tracked again from the next sample on, by GPU position.
     back: Vec<(usize, ProcessKey)>,
+    /// Processes whose device is no longer there: they are gone with the next sample.
+    left: Vec<(GpuId, EventKind)>,
     warnings: Vec<Warning>,
     events: Vec<Event>,
     driver_gone: Option<SafeText>,
@@ -86,13 +88,12 @@ impl Monitor {
     /// Process rows follow their GPU to its new position; those of a device that is gone go with it.
     fn renumber(&mut self, before: &[GpuId]) {
         let moved: Vec<Option<usize>> = before.iter().map(|id| self.gpus.iter().position(|row| row.facts.id == *id)).collect();
-        self.processes.retain_mut(|row| match moved.get(row.gpu).copied().flatten() {
-            Some(at) => {
-                row.gpu = at;
-                true
-            }
-            None => false,
-        });
+        let place = |row: &ProcessRow| moved.get(row.gpu).copied().flatten();
+        let left = self.processes.extract_if(.., |row| place(row).is_none());
+        self.left.extend(left.filter_map(|row| Some((before.get(row.gpu)?.clone(), row.gone()))));
+        for row in &mut self.processes {
+            row.gpu = place(row).unwrap_or(row.gpu);
+        }
         self.ended.renumber(&moved);
         self.index();
     }
@@ -160,6 +161,7 @@ impl Monitor {
     }
 
     fn apply_processes(&mut self, sample: &Sample, before_ms: u64) {
+        self.events.extend(self.left.drain(..).map(|(gpu, kind)| Event { gpu: Some(gpu), ..happened(sample, kind) }));
         for row in &mut self.processes {
             row.listed = false;
         }
@@ -188,7 +190,7 @@ impl Monitor {
 
     fn came(&mut self, gpu: usize, key: ProcessKey, sample: &Sample) {
         let gpu = self.gpus.get(gpu).map(|row| row.facts.id.clone());
-        self.events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu, kind: EventKind::Came(key) });
+        self.events.push(Event { gpu, ..happened(sample, EventKind::Came(key)) });
     }
 
     /// Rows that are no longer listed leave, unless their device's list could not be read this time.
@@ -200,9 +202,8 @@ impl Monitor {
             return;
         }
         for row in gone {
-            let kind = EventKind::Gone { key: row.facts.key, peak: row.peak.map(|peak| peak.bytes) };
             let gpu = self.gpus.get(row.gpu);
-            self.events.push(Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu: gpu.map(|gpu| gpu.facts.id.clone()), kind });
+            self.events.push(Event { gpu: gpu.map(|gpu| gpu.facts.id.clone()), ..happened(sample, row.gone()) });
             let fullness = gpu.and_then(GpuRow::highest_fullness);
             let lives_on = self.processes.iter().any(|other| other.facts.key == row.facts.key);
             self.ended.add(Ended { row, at: sample.time, at_ms: sample.elapsed_ms, fullness, lives_on });
@@ -343,6 +344,11 @@ impl Monitor {
     pub fn some_absent(&self) -> bool {
         self.gpus.iter().any(|row| row.state != GpuState::Present)
     }
+}
+
+/// What a sample led to, without a device.
+const fn happened(sample: &Sample, kind: EventKind) -> Event {
+    Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu: None, kind }
 }
 
 /// Where the bytes of the device at `at` are, as far as this step can say.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::history::{GpuHistory, ProcessHistory, Slot, Tier};
 use crate::insight::{Named, Rate, Warning, rate_of};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, Percent, ProcessFacts, ProcessSample,
-    Reading, Sample, Telemetry, Untracked, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, EventKind, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, Percent, ProcessFacts,
+    ProcessSample, Reading, Sample, Telemetry, Untracked, UtilizationPercent,
 };
 
 /// The highest value that was sampled, and when.
@@ -270,6 +270,11 @@ impl ProcessRow {
     /// Change of the floor in bytes per minute, once it is known.
     pub fn bytes_per_minute(&self) -> Reading<f64> {
         self.rate.clone().map(|units| units * ProcessHistory::bytes(1).0 as f64)
+    }
+
+    /// That it is no longer listed.
+    pub(super) fn gone(&self) -> EventKind {
+        EventKind::Gone { key: self.facts.key, peak: self.peak.map(|peak| peak.bytes) }
     }
 
     /// As a sentence names it; `None` where there is no figure to name.

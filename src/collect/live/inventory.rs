@@ -21,6 +21,8 @@ pub(super) struct Inventory {
     count: Option<usize>,
     /// Bus ids of the GPUs that the kernel module has.
     bound: Vec<String>,
+    /// Numbers of the GPUs that the library counts and that could not be opened.
+    unopened: Vec<u32>,
     /// The MIG instances of each GPU that is read.
     instances: Vec<(GpuId, Vec<GpuId>)>,
     next_ms: u64,
@@ -34,8 +36,10 @@ impl Inventory {
         let whole = || devices.iter().map(Device::facts).filter(|facts| facts.parent.is_none());
         let of =
             |id: &GpuId| devices.iter().map(Device::facts).filter(|facts| facts.parent.as_ref() == Some(id)).map(|facts| facts.id.clone()).collect();
+        let count = whole().count() + unopened.iter().filter(|fault| fault.gpu.is_none()).count();
         Self {
-            count: Some(whole().count() + unopened.iter().filter(|fault| fault.gpu.is_none()).count()),
+            count: Some(count),
+            unopened: (0..).take(count).filter(|index| whole().all(|facts| facts.index != Some(*index))).collect(),
             bound: power::bound(proc_root),
             instances: whole().map(|facts| (facts.id.clone(), of(&facts.id))).collect(),
             next_ms: now_ms + PERIOD_MS,
@@ -43,7 +47,7 @@ impl Inventory {
         }
     }
 
-    /// Looks again. Says whether there is a GPU that was not there, or whether a GPU is parted in another way.
+    /// Looks again. Says whether there is a GPU that was not there or could not be opened, or whether a GPU is parted in another way.
     fn has_changed(&mut self, driver: Driver, gpus: &mut [GpuStep], bound: Vec<String>) -> bool {
         let count = driver.device_count().get().and_then(|count| usize::try_from(count).ok());
         let more = count.zip(self.count).is_some_and(|(now, before)| now > before);
@@ -54,7 +58,8 @@ impl Inventory {
             gpu.device.instances().is_some_and(|now| now != *before)
         });
         (self.count, self.bound) = (count.or(self.count), bound);
-        more || new || parted
+        let opens = |index: &u32| driver.devices_of(*index).first().is_some_and(Result::is_ok);
+        more || new || parted || self.unopened.iter().any(opens)
     }
 }
 

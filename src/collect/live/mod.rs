@@ -31,7 +31,7 @@ use super::select::{SelectionError, known};
 use super::slow::{Answer, Question, SlowLane};
 use super::step::{GpuStep, Pool};
 use super::{Clock, Source, SourceEnd, SourceError};
-use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, Header, Record, SafeText};
+use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, GpuState, Header, Record, SafeText};
 
 /// Fastest period of the process lane.
 const LIST_PERIOD_MS: u64 = 250;
@@ -48,6 +48,8 @@ pub struct LiveSource<C> {
     host: Host,
     interest: Arc<Interest>,
     queue: VecDeque<Record>,
+    /// The devices of which it was told last that they are lost.
+    lost: Vec<GpuId>,
     session: Session,
     own: OwnMeter,
 }
@@ -93,7 +95,7 @@ impl<C: Clock> LiveSource<C> {
     /// A source that opens the driver when it is first asked.
     pub fn new(options: LiveOptions, clock: C, interest: Arc<Interest>) -> Self {
         let host = Host::new(&options.proc_root);
-        Self { options, clock, host, interest, queue: VecDeque::new(), session: Session::New, own: OwnMeter::default() }
+        Self { options, clock, host, interest, queue: VecDeque::new(), lost: Vec::new(), session: Session::New, own: OwnMeter::default() }
     }
 
     fn turn(&mut self) -> Result<(), SourceEnd> {
@@ -146,12 +148,7 @@ impl<C: Clock> LiveSource<C> {
             driver.close();
             return Err(none_opened(&unopened));
         }
-        let chosen = self.options.selection.positions(&devices.iter().map(Device::facts).collect::<Vec<_>>());
-        let chosen = chosen.inspect_err(|_| driver.close())?;
-        if chosen.is_empty() {
-            driver.close();
-            return Err(SelectionError::Nothing { known: known(&devices.iter().map(Device::facts).collect::<Vec<_>>()) }.into());
-        }
+        let chosen = self.choose(&devices.iter().map(Device::facts).collect::<Vec<_>>()).inspect_err(|_| driver.close())?;
         let inventory = Inventory::opened(&devices, &unopened, &self.options.proc_root, self.clock.now_ms());
         let (mut devices, siblings) = Sibling::part(devices, &chosen);
         if self.options.fixed == FixedFacts::First {
@@ -182,6 +179,13 @@ impl<C: Clock> LiveSource<C> {
         self.host.retain(&|_| false);
         self.send_header(Some(driver), open.gpus.iter().map(|g| Arc::new(g.facts())).collect());
         Ok(Box::new(open))
+    }
+
+    /// Positions of the devices that are meant. What is meant is settled when the driver is opened first.
+    fn choose(&mut self, gpus: &[&GpuFacts]) -> Result<Vec<usize>, SelectionError> {
+        self.options.selection = self.options.selection.settled(gpus)?;
+        let chosen = self.options.selection.positions(gpus)?;
+        if chosen.is_empty() { Err(SelectionError::Nothing { known: known(gpus) }) } else { Ok(chosen) }
     }
 
     /// The process lane's fastest period: each step has a list of its own.
@@ -318,7 +322,7 @@ impl<C: Clock> LiveSource<C> {
         self.notice_shared_memory(&mut open, now);
         self.run_slow_lane(&mut open, now);
         let sample = self.finish_sample(&mut open, now);
-        self.tell_lost_and_found(&mut open);
+        self.tell_lost_and_found(&open);
         self.queue.push_back(Record::Sample(Box::new(sample)));
         open.sampled = true;
         if self.has_other_devices(&mut open, now) { self.reopen(&open) } else { self.let_idle_sleep(open, now) }
@@ -333,10 +337,21 @@ impl<C: Clock> LiveSource<C> {
         Session::Open(open)
     }
 
-    fn tell_lost_and_found(&mut self, open: &mut Open) {
-        for gpu in &mut open.gpus {
-            if let Some(kind) = gpu.news() {
-                self.event(Some(gpu.device.facts().id.clone()), kind);
+    /// That a device was lost, or that it answers again, be it after the driver was opened anew: each is told once.
+    fn tell_lost_and_found(&mut self, open: &Open) {
+        for gpu in &open.gpus {
+            let id = &gpu.device.facts().id;
+            let told = self.lost.iter().position(|lost| lost == id);
+            match (told, matches!(gpu.state, GpuState::Lost { .. })) {
+                (None, true) => {
+                    self.lost.push(id.clone());
+                    self.event(Some(id.clone()), EventKind::Lost(SafeText::new("GPU is lost")));
+                }
+                (Some(at), false) => {
+                    self.lost.remove(at);
+                    self.event(Some(id.clone()), EventKind::Found);
+                }
+                (None, false) | (Some(_), true) => {}
             }
         }
     }
