@@ -77,6 +77,49 @@ fn the_help_names_every_key() {
 }
 
 #[test]
+fn the_help_is_scrolled_to_its_end_and_no_further() {
+    for (width, height) in [(40, 10), (80, 24), (40, 5)] {
+        let mut app = after(&stories::two_h200());
+        press(&mut app, KeyCode::Char('?'));
+        let frame = |app: &mut vramtop::app::App| draw(app, &MONO, width, height).backend().to_string();
+        let first = frame(&mut app);
+        (0..9).for_each(|_| press(&mut app, KeyCode::PageDown));
+        let last = frame(&mut app);
+        assert!(last.contains("stop as a job"), "{last}");
+        // The next press is about what is seen, however often it was pressed before.
+        press(&mut app, KeyCode::Up);
+        assert_ne!(frame(&mut app), last);
+        press(&mut app, KeyCode::Down);
+        assert_eq!(frame(&mut app), last);
+        (0..9).for_each(|_| press(&mut app, KeyCode::PageUp));
+        assert_eq!(frame(&mut app), first);
+    }
+}
+
+#[test]
+fn the_key_line_offers_what_is_of_use() {
+    let line = |app: &mut vramtop::app::App, width, height| {
+        let frame = draw(app, &MONO, width, height).backend().to_string();
+        frame.lines().last().map(|line| line.trim_matches(['"', ' ']).to_owned())
+    };
+    // As on the design's screens, as far as there are more keys than are drawn there.
+    let mut app = after(&stories::two_h200());
+    assert_eq!(line(&mut app, 40, 10).as_deref(), Some("↵ detail / filter u mine K kill ? q"));
+    let wide = line(&mut app, 120, 36).expect("a line");
+    for item in ["↑↓ select  ↵ detail  / filter  s sort  u mine  o group  t tree", "␣ pause  ←→ time", "K kill  ? help  q quit"] {
+        assert!(wide.contains(item), "{wide}");
+    }
+    let narrow = line(&mut after(&stories::desktop()), 80, 24);
+    assert_eq!(narrow.as_deref(), Some("↵ detail  / filter  s sort  u mine  ␣ pause  ←→ time  K kill  ? help  q quit"));
+    // Nobody holds anything: there is nothing to choose and nothing to look at from close by.
+    let mut idle = stories::desktop();
+    idle.holders.clear();
+    let idle = line(&mut after(&idle), 120, 36).expect("a line");
+    assert!(["select", "detail", "filter", "sort", "kill"].iter().all(|word| !idle.contains(word)) && idle.contains("time"), "{idle}");
+    assert_eq!(line(&mut dashboard(Mode::Live), 80, 24).as_deref(), Some("␣ pause  ? help  q quit"));
+}
+
+#[test]
 fn before_the_first_answer() {
     let mut app = dashboard(Mode::Live);
     assert_frame!("connecting_80x24", app, MONO, 80 x 24);

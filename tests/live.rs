@@ -205,6 +205,27 @@ fn memory_of_the_host_is_shown_as_one_pool() {
 }
 
 #[test]
+fn the_hosts_part_of_a_pool_is_told_with_a_list_alone() {
+    with_named("the_hosts_part_of_a_pool_is_told_with_a_list_alone", "shared-memory", |machine| {
+        let clock = machine.clock();
+        // A list of 6 ms is 0.5 % of 1.2 s, longer than the step.
+        clock.set_list_us(6_000);
+        let mut source = LiveSource::new(machine.options(), clock, Arc::new(Interest::default()));
+        let (mut monitor, mut older) = (Monitor::new(), 0);
+        for record in until_samples(&mut source, 12) {
+            monitor.apply(&record);
+            let Record::Sample(sample) = &record else { continue };
+            let line = written(&record, &monitor);
+            let told = sample.gpus[0].processes.is_value();
+            assert_eq!(line.contains("\"host\":null"), !told, "{line}");
+            assert_eq!(line.contains("\"memory.host\":\"stale since "), !told, "{line}");
+            older += usize::from(!told);
+        }
+        assert!(older > 3, "{older}");
+    });
+}
+
+#[test]
 fn instances_are_rows_and_counted_once() {
     with_named("instances_are_rows_and_counted_once", "mig", |machine| {
         let monitor = apply(&until_samples(&mut machine.source(), 2));

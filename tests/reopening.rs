@@ -64,7 +64,10 @@ fn a_gpu_that_could_not_be_opened_is_tried_again() {
         // It was found at the look of 20 s; all are open now, and none is tried any more.
         let calls = machine.calls().len();
         until_samples(&mut source, 30);
-        let tried = machine.calls()[calls..].iter().filter(|(call, _)| call.starts_with("nvmlDeviceGetHandleByIndex") || call.starts_with("nvmlInit")).count();
+        let tried = machine.calls()[calls..]
+            .iter()
+            .filter(|(call, _)| call.starts_with("nvmlDeviceGetHandleByIndex") || call.starts_with("nvmlInit"))
+            .count();
         assert_eq!(tried, 0);
     });
 }

@@ -40,6 +40,14 @@ pub const BINDINGS: &[Binding] = &[
     },
     Binding { keys: &[key(KeyCode::End)], shown: "End", action: Action::Last, place: Place::Rows, help: "", line: None },
     Binding {
+        keys: &[key(KeyCode::Enter)],
+        shown: "↵",
+        action: Action::Open,
+        place: Place::Dashboard,
+        help: "detail; after n: select whom line 2 names",
+        line: Some(("↵", "detail")),
+    },
+    Binding {
         keys: &[char('/')],
         shown: "/",
         action: Action::Filter,
@@ -143,14 +151,6 @@ pub const BINDINGS: &[Binding] = &[
         place: Place::Dashboard,
         help: "the next notice in line 2",
         line: Some(("n", "next notice")),
-    },
-    Binding {
-        keys: &[key(KeyCode::Enter)],
-        shown: "↵",
-        action: Action::Open,
-        place: Place::Dashboard,
-        help: "detail; after n: select whom line 2 names",
-        line: Some(("↵", "detail")),
     },
     Binding {
         keys: &[char(' ')],

@@ -42,14 +42,6 @@ impl Detail {
         is_ours
     }
 
-    /// So many variables down, or up.
-    pub(super) fn scroll(&mut self, by: isize) {
-        let count = self.details.as_ref().and_then(|details| details.environment.value()).map_or(0, Vec::len);
-        if let Some(first) = &mut self.environment {
-            *first = first.saturating_add_signed(by).min(count.saturating_sub(1));
-        }
-    }
-
     /// The index that the process's own CUDA gives to its GPU, as its environment was when it started.
     pub fn own_index(&self, picture: &Picture) -> Option<OwnIndex> {
         let (details, row) = (self.details.as_ref()?, self.row(picture)?);
@@ -98,12 +90,6 @@ impl App {
     pub(super) fn toggle_environment(&mut self) {
         if let Some(detail) = &mut self.detail {
             detail.environment = if detail.environment.is_some() { None } else { Some(0) };
-        }
-    }
-
-    pub(super) fn scroll_detail(&mut self, by: isize) {
-        if let Some(detail) = &mut self.detail {
-            detail.scroll(by);
         }
     }
 }

@@ -184,12 +184,6 @@ impl App {
     }
 
     /// So many of the processes down, or up.
-    pub(super) fn scroll_subjects(&mut self, by: isize) {
-        if let Some(dialog) = &mut self.dialog {
-            dialog.top = dialog.top.saturating_add_signed(by).min(dialog.subjects.len() - 1);
-        }
-    }
-
     /// The signal under the cursor, to all that are held.
     pub(super) fn send(&self) -> Effect {
         let open = self.dialog.as_ref().filter(|dialog| dialog.is_open());

@@ -104,6 +104,8 @@ pub struct Shown {
     pub columns: Vec<Column>,
     /// The time of one column of the histories of GPUs, in milliseconds.
     pub column_ms: u64,
+    /// How much of what is scrolled can be above the screen; 0 where all of it fits.
+    pub scroll_end: usize,
     /// What answers to a click; the first that is hit counts.
     pub spots: Vec<Spot>,
 }

@@ -45,7 +45,7 @@ use crate::insight::{Severity, Warning};
 use crate::model::Record;
 use freshness::Clock;
 use held::{Held, shown};
-use keys::{Action, BINDINGS};
+use keys::Action;
 use selection::Selection;
 
 /// Everything that a frame is drawn from.
@@ -123,7 +123,7 @@ impl App {
         shown(self.held.as_deref(), &self.live)
     }
 
-    /// How many lines of the help are above the screen; more than there are is the end.
+    /// How many lines of the help are above the screen, until the next frame perhaps more than there are.
     pub const fn help_top(&self) -> usize {
         self.help_top
     }
@@ -227,6 +227,20 @@ impl App {
         self.walking && self.notice().is_some_and(|notice| notice.names.is_some())
     }
 
+    /// Whether there is something that an action could be about now; what would do nothing is not offered.
+    pub fn has_use_for(&self, action: Action) -> bool {
+        let (picture, dashboard) = (self.picture(), self.screen() == Screen::Dashboard);
+        let gpus = picture.monitor().gpus().len();
+        match action {
+            Action::NextNotice => self.notice().is_some_and(|notice| notice.of > 1),
+            Action::Focus(_) => gpus > 1,
+            Action::Up | Action::Open | Action::Tag | Action::Copy | Action::Signal(_) if dashboard => !picture.rows().is_empty(),
+            Action::Filter | Action::NextSort | Action::OnlyMine | Action::NextGrouping | Action::Tree => picture.unfiltered().all() > 0,
+            Action::Past(_) | Action::Longer | Action::Mark | Action::Columns => gpus > 0,
+            _ => true,
+        }
+    }
+
     /// Of more processes than these the host is asked only while they are on screen: each costs it 30 µs a second.
     const MOST_ASKED: usize = 256;
 
@@ -289,11 +303,11 @@ impl App {
                 }
             }
             Action::Environment => self.toggle_environment(),
-            Action::Scroll(by) if self.dialog.is_some() => self.scroll_subjects(by),
-            Action::Scroll(by) if self.screen == Screen::Help => {
-                self.help_top = self.help_top.saturating_add_signed(by).min(BINDINGS.len());
+            Action::Scroll(by) => {
+                if let Some(top) = self.scrolled() {
+                    *top = top.saturating_add_signed(by);
+                }
             }
-            Action::Scroll(by) => self.scroll_detail(by),
             Action::Tag => self.tag(),
             Action::Untag => return self.untag(),
             Action::Pause => return self.pause(),
@@ -361,7 +375,19 @@ impl App {
         }
     }
 
+    /// How much of what is scrolled is above the screen.
+    fn scrolled(&mut self) -> Option<&mut usize> {
+        if let Some(dialog) = &mut self.dialog {
+            return Some(&mut dialog.top);
+        }
+        if self.screen == Screen::Help { Some(&mut self.help_top) } else { self.detail.as_mut()?.environment.as_mut() }
+    }
+
     fn drawn(&mut self, shown: Shown) -> Effect {
+        // Presses beyond the end do not have to be taken back.
+        if let Some(top) = self.scrolled() {
+            *top = (*top).min(shown.scroll_end);
+        }
         let rows = self.picture().rows();
         let visible = rows.get(shown.rows.clone()).unwrap_or(&[]).iter();
         let selected = self.meant();

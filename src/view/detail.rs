@@ -27,17 +27,17 @@ const CAPTION: u16 = 11;
 /// Rows of the graph without its axis: the fewest that are a picture.
 const GRAPH: u16 = 3;
 
-/// Draws the whole screen.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+/// Draws the whole screen. Says how many variables of an environment can be above.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> usize {
     let regions = regions(area, &Shape::default());
     if let Some(keys) = regions.keys {
         footer::draw(buffer, keys, app, theme);
     }
-    let Some(detail) = app.detail() else { return };
+    let Some(detail) = app.detail() else { return 0 };
     let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
     let Some((row, process)) = found(app, detail) else {
         Pen::new(buffer, regions.header).put("it has ended, more than 15 minutes ago", theme.style(Role::Text));
-        return;
+        return 0;
     };
     draw_title(buffer, regions.header, app, row, process, theme);
     let top = match regions.notice {
@@ -51,9 +51,12 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     match (detail.environment, &detail.details) {
         (Some(first), details) => {
             let environment = details.as_ref().map_or(&Reading::NOT_ASKED, |details| &details.environment);
-            draw_environment(buffer, inside, environment, first, theme);
+            draw_environment(buffer, inside, environment, first, theme)
         }
-        (None, _) => draw_body(buffer, inside, app, detail, row, process, theme),
+        (None, _) => {
+            draw_body(buffer, inside, app, detail, row, process, theme);
+            0
+        }
     }
 }
 
@@ -220,22 +223,25 @@ fn scale(columns: &[Column], card: Bytes) -> Scale {
     Scale { base, top }
 }
 
-/// Its variables, from `first` on.
-fn draw_environment(buffer: &mut Buffer, area: Rect, environment: &Reading<Vec<(SafeText, SafeText)>>, first: usize, theme: &Theme) {
+/// Its variables, from `first` on. Says how many can be above.
+fn draw_environment(buffer: &mut Buffer, area: Rect, environment: &Reading<Vec<(SafeText, SafeText)>>, first: usize, theme: &Theme) -> usize {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let mut left = area;
     let head = take(&mut left, 1);
     match environment {
         Reading::Absent(why) => {
             Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  not known: {why}"), text);
+            0
         }
         Reading::Value(variables) => {
             let count = variables.len();
             Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  {count} variables, as it was started; secrets are masked"), label);
-            for ((name, value), y) in variables.iter().skip(first).zip(left.top()..left.bottom()) {
+            let end = count.saturating_sub(usize::from(left.height));
+            for ((name, value), y) in variables.iter().skip(first.min(end)).zip(left.top()..left.bottom()) {
                 let mut pen = Pen::new(buffer, Rect { y, height: 1, ..left });
                 pen.put(name.as_str(), text).put("=", label).put(value.as_str(), label);
             }
+            end
         }
     }
 }

@@ -11,11 +11,14 @@ use crate::app::{Dialog, Stage, Subject};
 use crate::insight::Severity;
 use crate::model::{RunState, Signal};
 
-/// Draws the sheet at the bottom of `area`; over all of it where there is little room.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &Theme) {
+/// Draws the sheet at the bottom of `area`; over all of it where there is little room. Says how many processes can be above.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, dialog: &Dialog, theme: &Theme) -> usize {
     let signals = if dialog.is_open() { Signal::ALL.len() } else { 0 };
     match dialog.subjects.as_slice() {
-        [subject] => draw_one(buffer, area, dialog, subject, signals, theme),
+        [subject] => {
+            draw_one(buffer, area, dialog, subject, signals, theme);
+            0
+        }
         subjects => draw_many(buffer, area, dialog, subjects, signals, theme),
     }
 }
@@ -59,7 +62,7 @@ fn draw_one(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subject: &Subject,
 }
 
 /// A line for each process, and what the end of all would free. Where there is little room, both lists are scrolled to.
-fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subject], signals: usize, theme: &Theme) {
+fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subject], signals: usize, theme: &Theme) -> usize {
     /// A rule, whom, the names of the columns, the sum; and blank lines around the signals.
     const OTHERS: usize = 6;
     const FEWEST_SIGNALS: usize = 3;
@@ -79,10 +82,10 @@ fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subje
         pen.left("GPU", columns.gpus, label).right("PID", columns.pid, label).skip(2).left("USER", columns.user, label);
         pen.right("FREES", columns.frees, label).skip(2).put("WHAT", label);
     }
-    let first = dialog.top.min(subjects.len().saturating_sub(room));
-    let hidden = subjects.len().saturating_sub(room);
     // The last line of the list counts those that are out of sight.
-    let listed = if hidden > 0 { room.saturating_sub(1).max(1) } else { room };
+    let listed = if subjects.len() > room { room.saturating_sub(1).max(1) } else { room };
+    let hidden = subjects.len().saturating_sub(listed);
+    let first = dialog.top.min(hidden);
     for (subject, line) in subjects.iter().skip(first).take(listed).zip(&mut lines) {
         draw_subject(buffer, line, subject, &columns, theme);
     }
@@ -101,6 +104,7 @@ fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subje
     }
     lines.next();
     draw_signals(buffer, lines.take(shown), dialog.signal, signals, theme);
+    hidden
 }
 
 /// Widths of the list of processes, from what it holds.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
-use crate::app::keys::{Action, BINDINGS, Place};
+use crate::app::keys::{Action, BINDINGS, Binding, Place};
 use crate::app::{App, Picture, Screen};
 
 /// Draws the keys that work here, as many as fit; the last two, help and quit, always do.
@@ -30,24 +30,69 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         }
     }
     let room = pen.room();
-    let notices = app.notice().is_some_and(|notice| notice.of > 1);
-    let shown = BINDINGS.iter().filter(|binding| binding.works_on(screen, mode) && binding.is_offered(app.setup()));
-    // There is nothing to walk through with one notice or none.
-    let shown = shown.filter(|binding| binding.action != Action::NextNotice || notices);
-    // Nor is there a GPU to choose where there is one.
-    let many = app.picture().monitor().gpus().len() > 1;
-    let shown = shown.filter(|binding| many || !matches!(binding.action, Action::Focus(_)));
+    let shown =
+        BINDINGS.iter().filter(|binding| binding.works_on(screen, mode) && binding.is_offered(app.setup()) && app.has_use_for(binding.action));
     // While a text is typed, letters are letters.
     let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
     let refused = app.dialog().is_some_and(|dialog| !dialog.is_open());
     let shown = shown.filter(|binding| binding.place != Place::Dialog || !refused);
-    let mut items: Vec<(&str, &str)> = shown.filter_map(|binding| binding.line).collect();
-    let width = |items: &[(&str, &str)]| items.iter().map(|(keys, word)| width_of(keys) + width_of(word) + 3).sum::<u16>().saturating_sub(2);
-    while width(&items) > room && items.len() > 2 {
-        items.remove(items.len() - 3);
+    let mut items: Vec<Item> = shown.filter_map(Item::of).collect();
+    let small = screen == Screen::Dashboard && area.width < SMALL;
+    if small {
+        // Everybody knows the two.
+        items.iter_mut().rev().take(2).for_each(|item| item.word = "");
     }
-    for (keys, word) in items {
-        pen.put(keys, theme.style(Role::Text)).put(" ", theme.style(Role::Label)).put(word, theme.style(Role::Label)).skip(2);
+    let gap = if small { 1 } else { 2 };
+    let width = |items: &[Item]| (items.iter().map(|item| item.width() + gap).sum::<u16>()).saturating_sub(gap);
+    while width(&items) > room && items.len() > 2 {
+        let first = GIVEN_UP.iter().find_map(|action| items.iter().position(|item| item.action == *action));
+        items.remove(first.unwrap_or(items.len() - 3));
+    }
+    for item in items {
+        pen.put(item.keys, theme.style(Role::Text));
+        if !item.word.is_empty() {
+            pen.put(" ", theme.style(Role::Label)).put(item.word, theme.style(Role::Label));
+        }
+        pen.skip(gap);
+    }
+}
+
+/// Below so many cells the line is written closer.
+const SMALL: u16 = 60;
+
+/// What leaves the line first where it is short; what is not named here leaves after these, from the end.
+const GIVEN_UP: &[Action] = &[
+    Action::Columns,
+    Action::Copy,
+    Action::Tag,
+    Action::Longer,
+    Action::NextNotice,
+    Action::Focus(0),
+    Action::Mark,
+    Action::Tree,
+    Action::NextGrouping,
+    Action::Up,
+    Action::Past(-1),
+    Action::Pause,
+    Action::NextSort,
+    Action::OnlyMine,
+    Action::Filter,
+];
+
+/// Keys and their word in the line.
+struct Item {
+    action: Action,
+    keys: &'static str,
+    word: &'static str,
+}
+
+impl Item {
+    fn of(binding: &Binding) -> Option<Self> {
+        binding.line.map(|(keys, word)| Self { action: binding.action, keys, word })
+    }
+
+    fn width(&self) -> u16 {
+        width_of(self.keys) + if self.word.is_empty() { 0 } else { 1 + width_of(self.word) }
     }
 }
 

@@ -37,7 +37,8 @@ enum Line<'a> {
 const MARK: u16 = 14;
 
 /// Draws the help into all of `area`, in as many columns as there is room for; what does not fit is scrolled to.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+/// Says how many lines can be above.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> usize {
     let mode = app.setup().mode;
     let keys = BINDINGS.iter().filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()));
     let mut lines = vec![Line::Title("READING THE SCREEN")];
@@ -50,7 +51,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let height = usize::from(area.height.saturating_sub(u16::from(is_cut))).max(1);
     let columns = most.min(u16::try_from(lines.len().div_ceil(height)).unwrap_or(most)).max(1);
     let room = height * usize::from(columns);
-    let top = app.help_top().min(lines.len().saturating_sub(room));
+    let end = lines.len().saturating_sub(room);
+    let top = app.help_top().min(end);
     let width = area.width / columns;
     for (at, line) in lines.iter().skip(top).take(room).enumerate() {
         let (column, row) = (at / height, at % height);
@@ -68,4 +70,5 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let words = if below > 0 { format!("↓ {below} more below") } else { format!("↑ {top} more above") };
         Pen::new(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }).put(&words, theme.style(Role::Label));
     }
+    end
 }

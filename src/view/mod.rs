@@ -47,12 +47,9 @@ use plan::Shape;
 pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let area = frame.area();
     let buffer = frame.buffer_mut();
-    let shown = match app.beneath() {
+    let mut shown = match app.beneath() {
         Screen::Dashboard | Screen::Filter | Screen::Signal => dashboard(buffer, area, app, theme),
-        Screen::Detail => {
-            detail::draw(buffer, area, app, theme);
-            Shown::default()
-        }
+        Screen::Detail => Shown { scroll_end: detail::draw(buffer, area, app, theme), ..Shown::default() },
         Screen::Columns => {
             let inside = page(buffer, area, app, theme);
             chooser::draw(buffer, inside, app, theme);
@@ -60,15 +57,14 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
         }
         Screen::Help => {
             let inside = page(buffer, area, app, theme);
-            help::draw(buffer, inside, app, theme);
-            Shown::default()
+            Shown { scroll_end: help::draw(buffer, inside, app, theme), ..Shown::default() }
         }
     };
     if let Some(dialog) = app.dialog() {
         let regions = regions(area, &Shape::default());
         let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
         let above = Rect { y: area.y, height: bottom.saturating_sub(area.y), ..regions.header };
-        dialog::draw(buffer, above, dialog, theme);
+        shown.scroll_end = dialog::draw(buffer, above, dialog, theme);
     }
     if theme.is_ascii() {
         ascii::translate(buffer);

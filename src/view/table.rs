@@ -36,7 +36,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
     }
     let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
-    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, column_ms: 0, spots }
+    Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots, ..Shown::default() }
 }
 
 /// The rows around the selected one; the last line counts those that are out of sight.

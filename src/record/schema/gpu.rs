@@ -105,7 +105,7 @@ pub(super) struct SampleFields<'a> {
     process_list: Option<&'static str>,
     untracked: Untracked,
     trend: TrendFields,
-    absent: Absences<'a, 34>,
+    absent: Absences<'a, 35>,
 }
 
 #[derive(Serialize)]
@@ -193,7 +193,7 @@ impl<'a> SampleFields<'a> {
 }
 
 /// Why each null of a GPU's fields is one.
-fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 34> {
+fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 35> {
     let telemetry = &gpu.telemetry;
     let memory = gpu.memory.absence();
     let driver_inside = gpu.memory.value().is_some_and(|memory| memory.driver().is_none());
@@ -206,6 +206,7 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     Absences([
         ("memory", memory),
         ("memory.driver", driver_inside.then_some(&NOT_SUPPORTED)),
+        ("memory.host", list.filter(|_| host_of(gpu).is_none())),
         ("memory.processes", untold),
         ("memory.unattributed", untold),
         ("memory.overlap", untold),
@@ -271,7 +272,7 @@ impl<'a> MemoryFields<'a> {
             used: memory.map(DeviceMemory::used),
             free: memory.map(DeviceMemory::free),
             driver: memory.and_then(DeviceMemory::driver),
-            host: memory.map(DeviceMemory::host),
+            host: host_of(gpu),
             processes: ledger.and_then(|ledger| ledger.processes),
             unattributed: ledger.and_then(|ledger| ledger.unattributed),
             overlap: ledger.and_then(|ledger| ledger.overlap),
@@ -289,6 +290,12 @@ impl<'a> MemoryFields<'a> {
             }),
         }
     }
+}
+
+/// The host's part. Of a shared pool it is what the processes leave of all that is in use, so it rests on a list of this step.
+fn host_of(gpu: &GpuSample) -> Option<Bytes> {
+    let memory = gpu.memory.value()?;
+    (memory.source() != MemorySource::Host || gpu.processes.is_value()).then(|| memory.host())
 }
 
 /// `[[ms, used],…]`; a null begins a gap.
