@@ -234,6 +234,7 @@ impl App {
         match action {
             Action::NextNotice => self.notice().is_some_and(|notice| notice.of > 1),
             Action::Focus(_) => gpus > 1,
+            Action::Copy | Action::Signal(_) if dashboard && self.tagged.count() > 0 => true,
             Action::Up | Action::Open | Action::Tag | Action::Copy | Action::Signal(_) if dashboard => !picture.rows().is_empty(),
             Action::Filter | Action::NextSort | Action::OnlyMine | Action::NextGrouping | Action::Tree => picture.unfiltered().all() > 0,
             Action::Past(_) | Action::Longer | Action::Mark | Action::Columns => gpus > 0,

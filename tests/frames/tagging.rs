@@ -56,3 +56,22 @@ fn the_dialog_names_each_process_and_what_came_of_it() {
     }
     insta::assert_snapshot!("dialog_of_four_sent_80x24", draw(&mut app, &MONO, 80, 24).backend());
 }
+
+#[test]
+fn every_process_of_the_dialog_can_be_scrolled_to() {
+    for (width, height) in [(40, 10), (80, 13), (40, 6)] {
+        let mut app = tagged(4);
+        press(&mut app, KeyCode::Char('K'));
+        open(&mut app, &[const { Ok(RunState('S')) }; 4]);
+        let frame = |app: &mut App| draw(app, &MONO, width, height).backend().to_string();
+        let pids: Vec<String> = keys(&app).iter().map(|key| key.pid.to_string()).collect();
+        let first = frame(&mut app);
+        assert!(first.contains(&pids[0]) && !first.contains(&pids[3]), "{first}");
+        (0..5).for_each(|_| press(&mut app, KeyCode::PageDown));
+        let last = frame(&mut app);
+        assert!(last.contains(&pids[3]) && !last.contains(&pids[0]), "{last}");
+        // What was pressed beyond the end is not to be taken back.
+        (0..2).for_each(|_| press(&mut app, KeyCode::PageUp));
+        assert_eq!(frame(&mut app), first);
+    }
+}
