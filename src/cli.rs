@@ -3,16 +3,18 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use crate::config::{Color, Theme};
 
-/// Who holds the VRAM, what it is made of, and whether it will run out.
+/// How much VRAM is free, who holds the rest, and how fast it changes.
 ///
 /// Without options: the dashboard. Sizes are in GiB with one decimal; percentages are of what CUDA can hand out
 /// (the total less the driver's reserve), so 100 % means full.
 #[derive(Debug, Parser)]
-#[command(name = "vramtop", version, max_term_width = 98, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(name = "vramtop", version, max_term_width = 98, after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct Cli {
     /// What to do instead of showing this machine.
     #[command(subcommand)]
@@ -71,7 +73,6 @@ pub enum Command {
 }
 
 /// Which GPUs and processes, how often, and in what form.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Looking")]
 pub struct Look {
@@ -93,7 +94,7 @@ pub struct Look {
 
     /// Only these GPUs: index, UUID or PCI id, separated by commas.
     #[arg(short = 'i', long, value_name = "ID,..", conflicts_with = "visible")]
-    pub id: Option<String>,
+    pub id: Vec<String>,
 
     /// Whether only CUDA's own devices are meant. The help is given apart, since backticks would stand in it.
     #[arg(
@@ -121,20 +122,6 @@ pub struct Look {
     /// Write to FILE instead of stdout.
     #[arg(short = 'o', long, visible_short_alias = 'f', value_name = "FILE")]
     pub output: Option<PathBuf>,
-
-    /// Ask the dear questions too: process utilization, PCI traffic, energy.
-    ///
-    /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
-    #[arg(long)]
-    pub slow: bool,
-
-    /// Change nothing: no signal can be sent from the dashboard.
-    #[arg(long)]
-    pub read_only: bool,
-
-    /// Load this library instead of the libnvidia-ml.so.1 that is found.
-    #[arg(long, value_name = "PATH")]
-    pub nvml_library: Option<PathBuf>,
 }
 
 /// Scripts that were written for nvidia-smi.
@@ -143,7 +130,7 @@ pub struct Look {
 pub struct Smi {
     /// Print these fields of each GPU as nvidia-smi does, once or with -l every SECONDS.
     ///
-    /// Names, units and cells are nvidia-smi's (nvidia-smi --help-query-gpu). A field that is not offered is refused by name.
+    /// Names, units and cells are nvidia-smi's (vramtop --help-query-gpu lists them). A field that is not offered is refused by name.
     #[arg(long, value_name = "FIELD,..")]
     pub query_gpu: Option<String>,
 
@@ -154,6 +141,14 @@ pub struct Smi {
     /// List the GPUs and their MIG instances as nvidia-smi does, then exit.
     #[arg(short = 'L', long, conflicts_with_all = ["once", "period", "format", "query_gpu", "query_compute_apps"])]
     pub list_gpus: bool,
+
+    /// List the fields of --query-gpu with their units and what each says.
+    #[arg(long, conflicts_with_all = ["Look", "query_gpu", "query_compute_apps", "list_gpus"])]
+    pub help_query_gpu: bool,
+
+    /// List the fields of --query-compute-apps.
+    #[arg(long, conflicts_with_all = ["Look", "query_gpu", "query_compute_apps", "list_gpus", "help_query_gpu"])]
+    pub help_query_compute_apps: bool,
 }
 
 /// Colours and characters.
@@ -193,7 +188,7 @@ pub enum Form {
     },
 }
 
-/// The file of settings.
+/// The file of settings, and what it can say beside the style.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Settings")]
 pub struct Settings {
@@ -204,8 +199,22 @@ pub struct Settings {
     pub config: Option<PathBuf>,
 
     /// Print a commented sample of that file, with every key and its default.
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["Look", "Smi"])]
     pub print_config: bool,
+
+    /// Load this library instead of the libnvidia-ml.so.1 that is found.
+    #[arg(long, value_name = "PATH", global = true)]
+    pub nvml_library: Option<PathBuf>,
+
+    /// Ask the dear questions too: process utilization, PCI traffic, energy.
+    ///
+    /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
+    #[arg(long, global = true)]
+    pub slow: bool,
+
+    /// Change nothing: no signal can be sent from the dashboard.
+    #[arg(long, global = true)]
+    pub read_only: bool,
 }
 
 /// `vramtop replay`.
@@ -241,10 +250,6 @@ pub struct Doctor {
     /// Form of the report.
     #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
     pub format: ReportForm,
-
-    /// Load this library instead of the libnvidia-ml.so.1 that is found.
-    #[arg(long, value_name = "PATH")]
-    pub nvml_library: Option<PathBuf>,
 
     /// Ask GPUs that runtime power management has put to sleep, too: it wakes them.
     #[arg(long)]
@@ -290,8 +295,37 @@ fn seconds(text: &str) -> Result<u64, String> {
     Ok(ms)
 }
 
+impl Cli {
+    /// Understands a command line.
+    ///
+    /// # Errors
+    /// A text for the person, which may also be the help that was asked for.
+    pub fn understand(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(understand_smi(args))?;
+        if let Some(refusal) = before_a_subcommand(&command, &matches) {
+            return Err(command.error(ErrorKind::ArgumentConflict, refusal));
+        }
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// Why an option cannot stand before the subcommand: it is none of those that hold everywhere.
+fn before_a_subcommand(command: &clap::Command, matches: &ArgMatches) -> Option<String> {
+    let subcommand = command.find_subcommand(matches.subcommand_name()?)?;
+    let name = subcommand.get_name();
+    let given = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let wrong = command.get_arguments().find(|arg| !arg.is_global_set() && given(arg.get_id().as_str()))?;
+    let long = wrong.get_long();
+    let has_its_own = subcommand.get_arguments().any(|arg| arg.get_long() == long);
+    Some(match long {
+        Some(long) if has_its_own => format!("'--{long}' of '{name}' goes after it: vramtop {name} --{long}"),
+        _ => format!("'{name}' takes no '{wrong}'"),
+    })
+}
+
 /// nvidia-smi's `-lms N`, which clap would read as `-l ms`, in the spelling that the parser knows.
-pub fn understand_smi(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+fn understand_smi(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     args.into_iter()
         .flat_map(|arg| match arg.to_str() {
             Some("-lms") => vec!["--loop-ms".into()],
@@ -304,10 +338,9 @@ pub fn understand_smi(args: impl IntoIterator<Item = OsString>) -> Vec<OsString>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parse(line: &str) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(understand_smi(line.split(' ').map(OsString::from)))
+        Cli::understand(line.split(' ').map(OsString::from))
     }
 
     #[test]
@@ -333,6 +366,40 @@ mod tests {
         assert_eq!(form("text"), Ok(Form::Text));
         // nvidia-smi 580 refuses a blank: "Format modifier is not recognized."
         assert!(form("csv, nounits").is_err());
+    }
+
+    /// As whoever has an alias with his settings writes it.
+    #[test]
+    fn what_holds_everywhere_stands_before_a_subcommand_and_after_it() {
+        let globals = ["--color never", "--theme light", "--ascii", "--no-mouse", "--config x", "--nvml-library x", "--slow", "--read-only"];
+        for subcommand in ["replay x", "demo", "doctor", "completions bash", "man"] {
+            for flag in globals {
+                let understood = |line: String| {
+                    let Cli { command, style, settings, .. } = parse(&line).expect(&line);
+                    format!("{command:?} {style:?} {settings:?}")
+                };
+                let before = understood(format!("vramtop {flag} {subcommand}"));
+                assert_eq!(before, understood(format!("vramtop {subcommand} {flag}")));
+                assert_ne!(before, understood(format!("vramtop {subcommand}")), "{flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_for_looking_before_a_subcommand_is_refused_with_both_names() {
+        for (line, right) in [
+            ("vramtop -l 1 demo", "'demo' takes no '--loop <SECONDS>'"),
+            ("vramtop -n 3 demo", "'demo' takes no '--count <N>'"),
+            ("vramtop --once replay x", "'replay' takes no '--once'"),
+            ("vramtop -i 0 man", "'man' takes no '--id <ID,..>'"),
+            ("vramtop -L doctor", "'doctor' takes no '--list-gpus'"),
+            ("vramtop --query-gpu=index doctor", "'doctor' takes no '--query-gpu <FIELD,..>'"),
+            ("vramtop --print-config demo", "'demo' takes no '--print-config'"),
+            ("vramtop --ascii --format json doctor", "'--format' of 'doctor' goes after it: vramtop doctor --format"),
+        ] {
+            let said = parse(line).expect_err("refused").to_string();
+            assert_eq!(said.lines().next(), Some(format!("error: {right}").as_str()), "{line}");
+        }
     }
 
     #[test]

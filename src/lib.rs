@@ -1,4 +1,4 @@
-//! vramtop: who holds the VRAM, what it is made of, and whether it will run out.
+//! vramtop: how much VRAM is free, who holds the rest, and how fast it changes.
 //!
 //! Data flows one way: a source (the driver, or a recording) sends records; [`monitor::Monitor::apply`] is the only writer of
 //! state; pictures read it: the dashboard, the status line, the log. `ARCHITECTURE.md` is the map.

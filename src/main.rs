@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-use vramtop::cli::{Cli, understand_smi};
+use vramtop::cli::Cli;
 use vramtop::command;
 use vramtop::exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(understand_smi(std::env::args_os()));
+    let cli = Cli::understand(std::env::args_os()).unwrap_or_else(|error| error.exit());
     match command::run(&cli) {
         Ok(exit) => exit.into(),
         Err(error) => match Exit::of(&error) {

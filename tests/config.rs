@@ -114,6 +114,39 @@ fn what_cannot_be_is_2_and_names_the_line() {
     refused(alone(&["--once"]).env("VRAMTOP_SLOW", "perhaps"), "VRAMTOP_SLOW: give true or false, not \"perhaps\" (in the environment)");
 }
 
+/// As with `sudo -u` and somebody else's HOME. A folder in the file's place, since root may read everything.
+#[test]
+fn a_file_that_nobody_named_and_nobody_can_read_is_told_and_keeps_nothing_from_starting() {
+    let home = tempfile::tempdir().expect("temporary folder");
+    let at = home.path().join("vramtop/config.toml");
+    fs::create_dir_all(&at).expect("folder");
+    let reason = format!("cannot read the configuration {}: Is a directory (os error 21)", at.display());
+    let mut command = alone(&["--once", "--nvml-library"]);
+    command.arg(fake_nvml::library_path()).env("FAKE_NVML_SCENARIO", common::scenario("two-h200-jobs"));
+    let output = command.env("XDG_CONFIG_HOME", home.path()).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("vramtop: {reason}; it goes on without\n"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
+
+    let report = doctor(&[]).env("XDG_CONFIG_HOME", home.path()).output().expect("it starts");
+    let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    assert_eq!(report["settings"]["error"], Value::Null);
+    assert!(report["settings"]["unread"].as_str().is_some_and(|text| text.contains("Is a directory")), "{report}");
+    // Whoever names it means it.
+    refused(alone(&["--once"]).env("VRAMTOP_CONFIG", &at), &reason);
+}
+
+#[test]
+fn a_file_in_another_encoding_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("config.toml");
+    fs::write(&file, b"ascii = true\n# gr\xfcn\n").expect("file");
+    refused(
+        &mut alone(&["--once", "--config", file.to_str().expect("UTF-8")]),
+        &format!("{}:2: this is not UTF-8: save the file as UTF-8", file.display()),
+    );
+}
+
 /// What helps when the settings are wrong works all the same.
 #[test]
 fn wrong_settings_keep_nobody_from_help() {

@@ -112,6 +112,19 @@ fn its_commands_print_what_it_shows() {
     }
 }
 
+/// One sentence says what this is, in the help, the package and here, and it promises what is there.
+#[test]
+fn what_it_is_for_is_the_same_everywhere() {
+    let about = Cli::command().get_about().expect("an about").to_string();
+    assert_eq!(about, "How much VRAM is free, who holds the rest, and how fast it changes");
+    assert!(README.contains(&format!("**h{}**", &about[1..])));
+    assert!(env!("CARGO_PKG_DESCRIPTION").starts_with(&format!("{about}: ")));
+    // What the key table offers is no limit.
+    let limits = section("Limits of today");
+    assert!(BINDINGS.iter().any(|binding| binding.help.contains("tag the row")) && !limits.contains("tagged"), "{limits}");
+    assert!(BINDINGS.iter().any(|binding| binding.help.starts_with("through time")) && !limits.contains("no going back"), "{limits}");
+}
+
 #[test]
 fn its_keys_are_those_of_the_table() {
     let told: Vec<Vec<String>> = table(section("Reading the screen"));

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::screen_loop::{Input, ScreenLoop, channel};
 use super::signals;
 use super::terminal::READER;
-use super::{once, stdout_is_terminal};
+use super::{no_screen, once};
 use crate::app::{App, Mode, Setup};
 use crate::cli::Look;
 use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, Only, SystemClock, spawn};
@@ -24,8 +24,8 @@ use crate::model::SafeText;
 /// # Errors
 /// When no driver is found, or the terminal fails.
 pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
-    if !stdout_is_terminal() {
-        return no_terminal(look, config);
+    if let Some(why) = no_screen() {
+        return without_screen(look, config, why);
     }
     if look.output.is_some() || look.format.is_some() {
         let why = "--output and --format are of --once, -l and queries, not of the dashboard. A recording: vramtop -l 1 --format json -o FILE";
@@ -47,10 +47,10 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     screen.run(&inputs)
 }
 
-/// Without a terminal there is nothing to draw on: the status lines are printed once.
-fn no_terminal(look: &Look, config: &Config) -> anyhow::Result<Exit> {
+/// Without a terminal that can be drawn on, the status lines are printed once.
+fn without_screen(look: &Look, config: &Config, why: &str) -> anyhow::Result<Exit> {
     let exit = once::run(look, config)?;
-    super::say("stdout is no terminal, so this was printed once. A line every second: vramtop -l 1")?;
+    super::say(&format!("{why}, so this was printed once. A line every second: vramtop -l 1"))?;
     Ok(exit)
 }
 

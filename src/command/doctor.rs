@@ -85,6 +85,7 @@ fn in_force(config: &Config, error: Option<&ConfigError>) -> Settings {
     let values = config.rows().into_iter().map(|(key, value, origin)| Value { key: key.name(), value, origin: origin.name() });
     Settings {
         file: config.file.as_ref().map(|path| SafeText::new(&path.to_string_lossy()).to_string()),
+        unread: config.unread.as_ref().map(ToString::to_string),
         error: error.map(ToString::to_string),
         values: values.collect(),
     }

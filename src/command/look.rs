@@ -41,14 +41,13 @@ impl Look {
     }
 
     fn selection(&self) -> Selection {
-        match &self.id {
-            Some(list) => Selection::ids(list),
-            None if self.visible => Selection::Visible {
+        if self.visible {
+            return Selection::Visible {
                 value: env::var("CUDA_VISIBLE_DEVICES").ok(),
                 pci_order: env::var("CUDA_DEVICE_ORDER").is_ok_and(|order| order == "PCI_BUS_ID"),
-            },
-            None => Selection::All,
+            };
         }
+        if self.id.is_empty() { Selection::All } else { Selection::ids(&self.id.join(",")) }
     }
 
     /// The processes that are named.

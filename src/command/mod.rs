@@ -17,11 +17,13 @@ mod settings;
 mod signals;
 mod terminal;
 
+use std::env;
 use std::io::{self, Write as _};
 
 use crate::cli::{Cli, Command};
 use crate::config;
 use crate::exit::Exit;
+use crate::output::smi;
 
 /// Does what the command line asks for.
 ///
@@ -34,9 +36,14 @@ pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
         Some(Command::Man) => return man::run(),
         Some(Command::Doctor(wanted)) => return doctor::run(wanted, cli),
         _ if cli.settings.print_config => return print(config::SAMPLE),
+        _ if cli.smi.help_query_gpu => return print(&smi::gpu_help()),
+        _ if cli.smi.help_query_compute_apps => return print(&smi::process_help()),
         _ => {}
     }
     let config = settings::resolve(cli)?;
+    if let Some(error) = &config.unread {
+        say(&format!("{error}; it goes on without"))?;
+    }
     match &cli.command {
         Some(Command::Replay(replay)) => replay::file(replay, config.style()),
         Some(Command::Demo) => replay::demo(config.style()),
@@ -59,6 +66,18 @@ fn print(text: &str) -> anyhow::Result<Exit> {
 /// Whether stdout is a terminal.
 fn stdout_is_terminal() -> bool {
     io::IsTerminal::is_terminal(&io::stdout())
+}
+
+/// Why no screen can be drawn; `None` where one can.
+fn no_screen() -> Option<&'static str> {
+    if !stdout_is_terminal() {
+        return Some("stdout is no terminal");
+    }
+    match env::var_os("TERM").filter(|term| !term.is_empty()) {
+        None => Some("TERM is not set"),
+        Some(term) if term == "dumb" => Some("TERM is dumb"),
+        Some(_) => None,
+    }
 }
 
 /// Says something to the person, on stderr.

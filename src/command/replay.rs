@@ -10,8 +10,8 @@ use flate2::read::{GzDecoder, MultiGzDecoder};
 use jiff::tz::TimeZone;
 
 use super::dashboard::{read_keys, watch_signals};
+use super::no_screen;
 use super::screen_loop::{Input, ScreenLoop, channel};
-use super::stdout_is_terminal;
 use super::terminal::READER;
 use crate::app::{App, Mode, Setup};
 use crate::cli::Replay;
@@ -33,11 +33,14 @@ const DEMO_HEAD_START_MS: u64 = 200_000;
 /// When it cannot be read, or there is no terminal.
 pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
     let name = SafeText::new(&replay.file.to_string_lossy());
+    let screen = || needs_screen("a replay", "A recording is one JSON object a line: read it with jq");
     if replay.file == Path::new("-") {
+        screen()?;
         return play(|| unpacked(BufReader::new(io::stdin())), "standard input", None, ReplayOptions::default(), style);
     }
     let reading = || format!("cannot read the recording {name}");
     let mut file = File::open(&replay.file).with_context(reading)?;
+    screen()?;
     if is_packed(&mut file).with_context(reading)? {
         return play(|| Ok(BufReader::new(MultiGzDecoder::new(file))), name.as_str(), None, ReplayOptions::default(), style);
     }
@@ -71,12 +74,21 @@ fn is_packed(file: &mut File) -> io::Result<bool> {
 /// # Errors
 /// When there is no terminal.
 pub(super) fn demo(style: Style) -> anyhow::Result<Exit> {
+    needs_screen("the demo", "Without one there are the status lines of this machine: vramtop --once")?;
     let mut text = Vec::new();
     GzDecoder::new(DEMO).read_to_end(&mut text).context("the recording that is built in is damaged")?;
     let mut recording = Cursor::new(text);
     let extent = Extent::of(&mut recording)?;
     let options = ReplayOptions { start_at_ms: Some(DEMO_HEAD_START_MS), ..ReplayOptions::default() };
     play(|| Ok(recording), "the recording that is built in", extent, options, style)
+}
+
+/// Refuses where nothing can be drawn, and says what to use `instead`.
+fn needs_screen(what: &str, instead: &str) -> Result<(), UsageError> {
+    match no_screen() {
+        Some(why) => Err(UsageError(format!("{what} needs a terminal to draw on, and {why}. {instead}"))),
+        None => Ok(()),
+    }
 }
 
 /// Plays what `open` opens on the thread that reads.
@@ -90,9 +102,6 @@ fn play<R>(
 where
     R: BufRead + Send + 'static,
 {
-    if !stdout_is_terminal() {
-        return Err(UsageError("a replay needs a terminal to draw on. A recording is one JSON object a line: read it with jq".to_owned()).into());
-    }
     let (sender, inputs) = channel();
     let (player, control) = mpsc::channel();
     let mode = Mode::Replay { length_ms: extent.map(Extent::len_ms) };

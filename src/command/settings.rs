@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::cli::{Cli, Command};
+use crate::cli::Cli;
 use crate::config::{Config, ConfigError, Layer};
 
 /// Settles everything.
@@ -15,17 +15,13 @@ pub(super) fn resolve(cli: &Cli) -> Result<Config, ConfigError> {
 
 /// What the command line says.
 pub(super) fn flags(cli: &Cli) -> Layer {
-    let library = match &cli.command {
-        Some(Command::Doctor(doctor)) => &doctor.nvml_library,
-        _ => &cli.look.nvml_library,
-    };
     Layer {
         color: cli.style.color,
         ascii: cli.style.ascii.then_some(true),
-        nvml_library: library.clone(),
-        slow: cli.look.slow.then_some(true),
+        nvml_library: cli.settings.nvml_library.clone(),
+        slow: cli.settings.slow.then_some(true),
         theme: cli.style.theme,
-        read_only: cli.look.read_only.then_some(true),
+        read_only: cli.settings.read_only.then_some(true),
         mouse: cli.style.no_mouse.then_some(false),
         ..Layer::default()
     }

@@ -129,21 +129,27 @@ pub struct Config {
     pub theme: Setting<Theme>,
     /// The file that was read, if there is one.
     pub file: Option<PathBuf>,
+    /// Why the file at the default place was not read although there may be one: nobody named it, so it keeps nothing from starting.
+    pub unread: Option<ConfigError>,
 }
 
 impl Config {
     /// Settles everything. `named` is the file of `--config`; `env` looks a variable up.
     ///
     /// # Errors
-    /// When the file that was named is not there, or a file or a variable says what cannot be.
+    /// When the file that was named cannot be read, or a file or a variable says what cannot be.
     pub fn resolve(flags: Layer, named: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let environment = Layer::of_environment(env)?;
         let variable = env(FILE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
-        let (file, layer) = match named.map(Path::to_owned).or(variable) {
-            Some(path) => (Some(path.clone()), file::read(&path)?),
-            None => file::read_default(default_file())?,
+        let (file, layer, unread) = match named.map(Path::to_owned).or(variable) {
+            Some(path) => (Some(path.clone()), file::read(&path)?, None),
+            None => match file::read_default(default_file()) {
+                Ok((file, layer)) => (file, layer, None),
+                Err(error @ ConfigError::Unreadable { .. }) => (None, Layer::default(), Some(error)),
+                Err(error) => return Err(error),
+            },
         };
-        Ok(Self { file, ..Self::of(flags, environment, layer) })
+        Ok(Self { file, unread, ..Self::of(flags, environment, layer) })
     }
 
     /// What the flags alone say; for whoever goes on after [`Config::resolve`] has failed.
@@ -169,6 +175,7 @@ impl Config {
             mouse: pick(flags.mouse, environment.mouse, file.mouse, true),
             theme: pick(flags.theme, environment.theme, file.theme, Theme::Default),
             file: None,
+            unread: None,
         }
     }
 

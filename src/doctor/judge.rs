@@ -99,6 +99,7 @@ fn calls_that(gpus: &[&Gpu], is: impl Fn(&Answer) -> bool) -> Vec<&'static str> 
 pub(super) fn advice(facts: &Facts) -> Vec<String> {
     let mut advice = Vec::new();
     advice.extend(facts.settings.error.as_ref().map(|error| format!("correct the settings: {error} (vramtop --print-config prints a sample)")));
+    advice.extend(facts.settings.unread.as_ref().map(|error| format!("{error}: the defaults are in force, or name another with --config")));
     opening(facts, &mut advice);
     device_files(facts, &mut advice);
     around(facts, &mut advice);

@@ -153,6 +153,8 @@ pub struct Terminal {
 pub struct Settings {
     /// The file that was read.
     pub file: Option<String>,
+    /// Why the file at the default place was not read, where it is there.
+    pub unread: Option<String>,
     /// Why the settings cannot be used; then the values are those of the flags and the defaults.
     pub error: Option<String>,
     /// Each value and its origin.

@@ -32,7 +32,7 @@ fn well() -> Facts {
             stdin: false,
             stdout: false,
         },
-        settings: Settings { file: None, error: None, values: Vec::new() },
+        settings: Settings { file: None, unread: None, error: None, values: Vec::new() },
     }
 }
 

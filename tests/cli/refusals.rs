@@ -157,6 +157,11 @@ fn a_replay_without_a_terminal_says_what_to_use() {
     let said = said(&mut alone(&["replay", file.to_str().expect("UTF-8")]));
     assert_eq!((said.code, said.out.as_str()), (Some(2), ""));
     assert!(said.err.contains("needs a terminal") && said.err.contains("jq"), "{}", said.err);
+    // The demo has no file that could be read otherwise.
+    let demo = crate::said(&mut alone(&["demo"]));
+    let right = "vramtop: the demo needs a terminal to draw on, and stdout is no terminal. \
+                 Without one there are the status lines of this machine: vramtop --once\n";
+    assert_eq!((demo.code, demo.out.as_str(), demo.err.as_str()), (Some(2), "", right));
 }
 
 /// Slow, since the program has 15 seconds of patience with one question.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Machine, printed, read, said};
+use crate::{Machine, alone, printed, read, said};
 
 const IDLE: &str = include_str!("../fixtures/smi/idle.toml");
 const BUSY: &str = include_str!("../fixtures/smi/busy.toml");
@@ -219,6 +219,10 @@ fn what_is_wrong_is_2_and_is_told_with_what_was_meant() {
         (["--query-gpu=memory.usde", "--format=csv"], "unknown field \"memory.usde\": did you mean memory.used?"),
         (["--query-gpu=memory.used, memory.free", "--format=csv"], "unknown field \" memory.free\": did you mean memory.free?"),
         (["--query-compute-apps=pdi", "--format=csv"], "unknown field \"pdi\": did you mean pid?"),
+        (["--query-gpu=INDEX", "--format=csv"], "unknown field \"INDEX\": did you mean index?"),
+        (["--query-gpu=", "--format=csv"], "a field is missing in --query-gpu=: vramtop --help-query-gpu lists them"),
+        (["--query-gpu=index,", "--format=csv"], "a field is missing in --query-gpu=index,: "),
+        (["--query-compute-apps=foo", "--format=csv"], "unknown field \"foo\": vramtop --help-query-compute-apps lists the fields"),
         (["--query-gpu=memory.used", "--format=json"], "a query is printed as csv"),
         (["--query-gpu=memory.used", "--format=xml"], "\"xml\" is no form: give text, json or csv[,noheader][,nounits]"),
         (["--query-gpu=memory.used", "-i9"], "no GPU \"9\" here: there are 0, 1"),
@@ -237,6 +241,35 @@ fn without_a_driver_it_is_3_and_there_is_no_header() {
     for args in [["-L"].as_slice(), &["--query-gpu=name"], &["--query-gpu=name", "-l", "0.05"], &["--query-compute-apps=pid"]] {
         let said = said(&mut machine.vramtop(args));
         assert_eq!((said.code, said.out.as_str()), (Some(3), ""), "{args:?}: {}", said.err);
+    }
+}
+
+/// Needs neither a driver nor right settings. The fields are those that are offered, in nvidia-smi's order.
+#[test]
+fn the_help_lists_the_fields_that_are_offered() {
+    let (machine, fixture) = (Machine::of(IDLE), idle());
+    let help = |option: &str| printed(alone(&[option]).env("VRAMTOP_SLOW", "perhaps"));
+    let names = |text: &str| {
+        let heads = text.lines().skip(2).filter(|line| !line.starts_with(' '));
+        heads.map(|line| line.split([' ']).next().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let mut right = offered(&machine, &fixture);
+    let mut listed = names(&help("--help-query-gpu"));
+    (right.sort(), listed.sort());
+    assert_eq!(listed, right);
+    assert_eq!(
+        names(&help("--help-query-compute-apps")),
+        ["timestamp", "gpu_name", "gpu_bus_id", "gpu_serial", "gpu_uuid", "pid", "process_name", "used_gpu_memory"]
+    );
+    assert!(help("--help-query-gpu").contains("\nmemory.used [MiB]\n    in use, without the reserve\n"));
+}
+
+#[test]
+fn gpus_are_chosen_in_one_list_or_one_by_one() {
+    let machine = Machine::of(IDLE);
+    for choice in [["-i", "1,0"].as_slice(), &["-i", "1", "-i", "0"], &["--id=0", "--id=1,0"]] {
+        let args = [choice, &["--query-gpu=index", "--format=csv,noheader"]].concat();
+        assert_eq!(printed(&mut machine.vramtop(&args)), "0\n1\n", "{choice:?}");
     }
 }
 

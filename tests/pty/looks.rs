@@ -131,7 +131,6 @@ fn no_color_means_no_colour_at_all() {
         ("as it is", vramtop(&two, &[]), true),
         ("NO_COLOR=1", with("NO_COLOR", "1", &[]), false),
         ("--color never", vramtop(&two, &["--color", "never"]), false),
-        ("TERM=dumb", with("TERM", "dumb", &[]), false),
     ] {
         assert_eq!(sets_colour(&written(command)), coloured, "{what}");
     }
@@ -152,8 +151,35 @@ fn only_ascii_where_the_locale_has_nothing_else() {
 #[test]
 fn no_terminal_database_is_needed() {
     let mut command = vramtop(&scenario("two-h200-jobs"), &[]);
-    command.env_remove("TERM");
+    command.env("TERM", "of-no-database");
     written(command);
+}
+
+/// A terminal that understands no sequence is sent none: a shell inside an editor, a build's log.
+#[test]
+fn a_terminal_that_cannot_be_drawn_on_gets_the_lines_once() {
+    let two = scenario("two-h200-jobs");
+    for (term, why) in [(Some("dumb"), "TERM is dumb"), (Some(""), "TERM is not set"), (None, "TERM is not set")] {
+        for subcommand in [None, Some("demo")] {
+            let mut command = vramtop(&two, subcommand.as_slice());
+            match term {
+                Some(term) => command.env("TERM", term),
+                None => command.env_remove("TERM"),
+            }
+            let ended = Session::start(command).end_after_visits(0);
+            let text = String::from_utf8_lossy(&ended.bytes).replace("\r\n", "\n");
+            let right = match subcommand {
+                None => format!("vramtop: {why}, so this was printed once. A line every second: vramtop -l 1\n"),
+                Some(_) => format!("vramtop: the demo needs a terminal to draw on, and {why}. "),
+            };
+            assert!(text.contains(&right) && !text.contains('\x1b'), "{text}");
+            assert_eq!(
+                (text.contains("\n1 NVIDIA H200 "), ended.code()),
+                (subcommand.is_none(), Some(if subcommand.is_none() { 0 } else { 2 })),
+                "{text}"
+            );
+        }
+    }
 }
 
 /// A name from the driver is foreign text: what a terminal would act on is shown and not sent.

@@ -5,6 +5,7 @@
 mod apps;
 mod cell;
 mod fields;
+mod help;
 mod list;
 mod names;
 
@@ -21,6 +22,19 @@ use crate::monitor::{GpuRow, Monitor, ProcessRow};
 /// What is printed where nothing is asked for by name.
 pub const USUAL_FIELDS: &str = "timestamp,index,name,uuid,pci.bus_id,memory.total,memory.used,memory.free,memory.reserved,\
 utilization.gpu,utilization.memory,temperature.gpu,power.draw,power.limit,clocks.current.sm,clocks.current.memory,pstate";
+
+const QUERY_GPU: &str = "query-gpu";
+const QUERY_COMPUTE_APPS: &str = "query-compute-apps";
+
+/// The text of `--help-query-gpu`.
+pub fn gpu_help() -> String {
+    help::of(QUERY_GPU, fields::GPU)
+}
+
+/// The text of `--help-query-compute-apps`.
+pub fn process_help() -> String {
+    help::of(QUERY_COMPUTE_APPS, apps::PROCESS)
+}
 
 /// `--format=csv[,noheader][,nounits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +82,32 @@ pub struct Query {
 /// A field that is not printed, and what to write instead.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
-    /// nvidia-smi does not know it either.
+    /// Nothing stands before or after a comma, or at all.
+    #[error("a field is missing in --{option}={list}: vramtop --help-{option} lists them")]
+    Missing {
+        /// The whole list.
+        list: String,
+        /// The option that it was written for.
+        option: &'static str,
+    },
+    /// nvidia-smi does not know it either, but one that is like it.
     #[error("unknown field {wanted:?}: did you mean {nearest}?")]
-    Unknown {
+    Misspelt {
         /// As it was written.
         wanted: String,
         /// The known name that is nearest.
         nearest: &'static str,
     },
+    /// Nobody knows what it may be.
+    #[error("unknown field {wanted:?}: vramtop --help-{option} lists the fields")]
+    Unknown {
+        /// As it was written.
+        wanted: String,
+        /// The option that it was written for.
+        option: &'static str,
+    },
     /// nvidia-smi knows it.
-    #[error("the field {wanted:?} is nvidia-smi's, but vramtop does not offer it. See nvidia-smi {option}={wanted}")]
+    #[error("the field {wanted:?} is nvidia-smi's, but vramtop does not offer it. See nvidia-smi --{option}={wanted}")]
     NotOffered {
         /// As it was written.
         wanted: String,
@@ -92,8 +122,8 @@ impl Query {
     /// # Errors
     /// Where a field of the list is not offered.
     pub fn gpus(list: &str, dialect: Dialect) -> Result<Self, FieldError> {
-        let find = |wanted: &str| names::find(fields::GPU, wanted, names::known_gpu, "--query-gpu");
-        Ok(Self { subject: Subject::Gpus, fields: list.split(',').map(find).collect::<Result<_, _>>()?, dialect })
+        let fields = names::find_all(fields::GPU, list, names::known_gpu, QUERY_GPU)?;
+        Ok(Self { subject: Subject::Gpus, fields, dialect })
     }
 
     /// `--query-compute-apps`: a line a process on a GPU.
@@ -101,8 +131,8 @@ impl Query {
     /// # Errors
     /// Where a field of the list is not offered.
     pub fn processes(list: &str, dialect: Dialect) -> Result<Self, FieldError> {
-        let find = |wanted: &str| names::find(apps::PROCESS, wanted, || [].into_iter(), "--query-compute-apps");
-        Ok(Self { subject: Subject::Processes, fields: list.split(',').map(find).collect::<Result<_, _>>()?, dialect })
+        let fields = names::find_all(apps::PROCESS, list, || [].into_iter(), QUERY_COMPUTE_APPS)?;
+        Ok(Self { subject: Subject::Processes, fields, dialect })
     }
 
     /// What the source has to ask for it, each once.

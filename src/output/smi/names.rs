@@ -1,6 +1,7 @@
 //! Which field a name means: one that is offered, one that only nvidia-smi has, or a slip of the pen.
 
 use super::{Field, FieldError};
+use crate::model::nearest;
 
 /// Every field of `nvidia-smi --help-query-gpu` (driver 580), one a line, with its other names.
 const KNOWN_GPU: &str = include_str!("names.txt");
@@ -9,13 +10,20 @@ pub(super) fn known_gpu() -> impl Iterator<Item = &'static str> {
     KNOWN_GPU.split_ascii_whitespace()
 }
 
-/// The field of that name; `known` has the names that `option` of nvidia-smi takes beside those that are offered.
-pub(super) fn find<I: Iterator<Item = &'static str>>(
+/// The fields of a list; `known` has the names that `option` of nvidia-smi takes beside those that are offered.
+pub(super) fn find_all<I: Iterator<Item = &'static str>>(
     offered: &[Field],
-    wanted: &str,
+    list: &str,
     known: impl Fn() -> I,
     option: &'static str,
-) -> Result<Field, FieldError> {
+) -> Result<Vec<Field>, FieldError> {
+    if list.split(',').any(|wanted| wanted.trim().is_empty()) {
+        return Err(FieldError::Missing { list: list.to_owned(), option });
+    }
+    list.split(',').map(|wanted| find(offered, wanted, &known, option)).collect()
+}
+
+fn find<I: Iterator<Item = &'static str>>(offered: &[Field], wanted: &str, known: impl Fn() -> I, option: &'static str) -> Result<Field, FieldError> {
     if let Some(field) = offered.iter().find(|field| field.names.contains(&wanted)) {
         return Ok(*field);
     }
@@ -23,8 +31,11 @@ pub(super) fn find<I: Iterator<Item = &'static str>>(
         return Err(FieldError::NotOffered { wanted: wanted.to_owned(), option });
     }
     let names = offered.iter().flat_map(|field| field.names).copied().chain(known());
-    let nearest = names.min_by_key(|name| strsim::damerau_levenshtein(name, wanted)).unwrap_or_default();
-    Err(FieldError::Unknown { wanted: wanted.to_owned(), nearest })
+    let wanted = wanted.to_owned();
+    Err(match nearest(&wanted, names) {
+        Some(nearest) => FieldError::Misspelt { wanted, nearest },
+        None => FieldError::Unknown { wanted, option },
+    })
 }
 
 #[cfg(test)]
@@ -64,10 +75,19 @@ mod tests {
         assert_eq!(refusal("index,utilisation.gpu"), "unknown field \"utilisation.gpu\": did you mean utilization.gpu?");
         // nvidia-smi refuses a space after the comma, too.
         assert_eq!(refusal("memory.used, memory.free"), "unknown field \" memory.free\": did you mean memory.free?");
+        assert_eq!(refusal("INDEX"), "unknown field \"INDEX\": did you mean index?");
+        assert_eq!(refusal("index,how_full"), "unknown field \"how_full\": vramtop --help-query-gpu lists the fields");
         assert_eq!(
             refusal("fabric.state"),
             "the field \"fabric.state\" is nvidia-smi's, but vramtop does not offer it. See nvidia-smi --query-gpu=fabric.state"
         );
+    }
+
+    #[test]
+    fn a_list_with_a_hole_says_so() {
+        for list in ["", " ", ",", "index,", ",index", "index,,name"] {
+            assert_eq!(refusal(list), format!("a field is missing in --query-gpu={list}: vramtop --help-query-gpu lists them"));
+        }
     }
 
     #[test]
