@@ -12,7 +12,8 @@ use crate::config::{Color, Theme};
 /// How much VRAM is free, who holds the rest, and how fast it changes.
 ///
 /// Without options: the dashboard. Sizes are in GiB with one decimal; percentages are of what CUDA can hand out
-/// (the total less the driver's reserve), so 100 % means full.
+/// (the total less the driver's reserve), so 100 % means full. Style and settings stand before a command or after it; the last word
+/// counts.
 #[derive(Debug, Parser)]
 #[command(name = "vramtop", version, max_term_width = 98, after_help = EXAMPLES, subcommand_negates_reqs = true)]
 pub struct Cli {
@@ -156,19 +157,19 @@ pub struct Smi {
 #[command(next_help_heading = "Style")]
 pub struct StyleFlags {
     /// When to use colours; by default where the terminal has them and `NO_COLOR` is not set.
-    #[arg(long, value_name = "WHEN", value_enum, global = true)]
+    #[arg(long, value_name = "WHEN", value_enum, global = true, overrides_with = "color")]
     pub color: Option<Color>,
 
     /// Which colours: for a dark or a light background, for any kind of colour vision, or none.
-    #[arg(long, value_name = "NAME", value_enum, global = true)]
+    #[arg(long, value_name = "NAME", value_enum, global = true, overrides_with = "theme")]
     pub theme: Option<Theme>,
 
     /// Draw with ASCII characters alone.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "ascii")]
     pub ascii: bool,
 
     /// Leave the mouse to the terminal, for its own selection. (With the mouse, hold Shift for that.)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "no_mouse")]
     pub no_mouse: bool,
 }
 
@@ -195,7 +196,7 @@ pub struct Settings {
     /// Read settings from FILE instead of ~/.config/vramtop/config.toml.
     ///
     /// A flag goes before a VRAMTOP_… variable, a variable before the file: vramtop doctor shows what is in force.
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, overrides_with = "config")]
     pub config: Option<PathBuf>,
 
     /// Print a commented sample of that file, with every key and its default.
@@ -203,17 +204,17 @@ pub struct Settings {
     pub print_config: bool,
 
     /// Load this library instead of the libnvidia-ml.so.1 that is found.
-    #[arg(long, value_name = "PATH", global = true)]
+    #[arg(long, value_name = "PATH", global = true, overrides_with = "nvml_library")]
     pub nvml_library: Option<PathBuf>,
 
     /// Ask the dear questions too: process utilization, PCI traffic, energy.
     ///
     /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "slow")]
     pub slow: bool,
 
     /// Change nothing: no signal can be sent from the dashboard.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "read_only")]
     pub read_only: bool,
 }
 
@@ -380,9 +381,18 @@ mod tests {
                 };
                 let before = understood(format!("vramtop {flag} {subcommand}"));
                 assert_eq!(before, understood(format!("vramtop {subcommand} {flag}")));
+                assert_eq!(before, understood(format!("vramtop {flag} {subcommand} {flag}")));
                 assert_ne!(before, understood(format!("vramtop {subcommand}")), "{flag}");
             }
         }
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        for line in ["vramtop --theme light --theme mono", "vramtop --theme light demo --theme mono", "vramtop demo --theme light --theme mono"] {
+            assert_eq!(parse(line).expect(line).style.theme, Some(Theme::Mono), "{line}");
+        }
+        assert!(parse("vramtop --ascii --ascii").expect("valid").style.ascii);
     }
 
     #[test]

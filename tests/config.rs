@@ -125,7 +125,7 @@ fn a_file_that_nobody_named_and_nobody_can_read_is_told_and_keeps_nothing_from_s
     command.arg(fake_nvml::library_path()).env("FAKE_NVML_SCENARIO", common::scenario("two-h200-jobs"));
     let output = command.env("XDG_CONFIG_HOME", home.path()).output().expect("it starts");
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("vramtop: {reason}; it goes on without\n"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("vramtop: {reason}; going on without it\n"));
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
 
     let report = doctor(&[]).env("XDG_CONFIG_HOME", home.path()).output().expect("it starts");

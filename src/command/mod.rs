@@ -42,7 +42,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
     }
     let config = settings::resolve(cli)?;
     if let Some(error) = &config.unread {
-        say(&format!("{error}; it goes on without"))?;
+        say(&format!("{error}; going on without it"))?;
     }
     match &cli.command {
         Some(Command::Replay(replay)) => replay::file(replay, config.style()),
