@@ -255,7 +255,8 @@ fn the_help_lists_the_fields_that_are_offered() {
     };
     let mut right = offered(&machine, &fixture);
     let mut listed = names(&help("--help-query-gpu"));
-    (right.sort(), listed.sort());
+    right.sort();
+    listed.sort();
     assert_eq!(listed, right);
     assert_eq!(
         names(&help("--help-query-compute-apps")),
