@@ -48,16 +48,12 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
         None => regions.header.bottom(),
     };
     let inside = Rect { y: top, height: bottom.saturating_sub(top + u16::from(regions.notice.is_some())), ..regions.header };
-    match (detail.environment, &detail.details) {
-        (Some(first), details) => {
-            let environment = details.as_ref().map_or(&Reading::NOT_ASKED, |details| &details.environment);
-            draw_environment(buffer, inside, environment, first, theme)
-        }
-        (None, _) => {
-            draw_body(buffer, inside, app, detail, row, process, theme);
-            0
-        }
-    }
+    let Some(first) = detail.environment else {
+        draw_body(buffer, inside, app, detail, row, process, theme);
+        return 0;
+    };
+    let environment = detail.details.as_ref().map_or(&Reading::NOT_ASKED, |details| &details.environment);
+    draw_environment(buffer, inside, environment, first, theme)
 }
 
 fn found<'a>(app: &'a App, detail: &Detail) -> Option<(&'a TableRow, &'a ProcessRow)> {

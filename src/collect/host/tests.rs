@@ -248,7 +248,8 @@ fn cpu_time_is_counted_between_refreshes() {
     host.refresh(&[idle, busy, busy], 10_000);
     let first = host.reading(busy).get().unwrap();
     assert_eq!(first.cpu_permille, None, "nothing to compare with yet");
-    assert!(host.reading(idle).get().is_some_and(|reading| reading.rss > Bytes(100_000) && reading.rss < Bytes::mib(64)));
+    // It bears its name before it has read much of itself in.
+    assert!(host.reading(idle).get().is_some_and(|reading| reading.rss > Bytes::ZERO && reading.rss < Bytes::mib(64)));
     // The clock is made up: one second passes while `yes` burns at least one tick of 10 ms.
     let mut now_ms = 10_000;
     until(|| {
