@@ -1,0 +1,230 @@
+//! What one out-of-memory text says: its figures as printed, and the verdict on them. Plain data without rules.
+
+use crate::model::Moment;
+
+use super::Amount;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$case_doc])* $case,)* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$case,)*];
+
+            /// As it is written.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$case => $word,)* }
+            }
+        }
+    };
+}
+
+words! {
+    /// Why memory could not be had.
+    Verdict {
+        /// The job's own live memory fills the device.
+        FullSelf = "full-self",
+        /// One request is above what the device could ever give.
+        TooBig = "too-big",
+        /// Enough is unused inside the allocator, but not in one usable piece.
+        Fragmented = "fragmented",
+        /// Captured graphs hold it.
+        GraphPool = "graph-pool",
+        /// Somebody else holds the bulk.
+        OtherProcess = "other-process",
+        /// A limit a process was hit while the device has room.
+        ProcessCap = "process-cap",
+        /// A framework's pool, arena or an engine's budget was hit.
+        PoolCap = "pool-cap",
+        /// The limit is that of a MIG or software slice.
+        SliceCap = "slice-cap",
+        /// Bytes of this process, or the buffer that failed, are not the framework's.
+        OutsideFramework = "outside-framework",
+        /// Already spilling to host memory.
+        HostSpill = "host-spill",
+        /// RAM, page-locked memory, /dev/shm or the pool of an integrated board.
+        HostMemory = "host-memory",
+        /// A library's status code that usually hides a shortage.
+        Masked = "masked",
+        /// The size is nonsense: a bug, an overflow, or a peer that died first.
+        BogusSize = "bogus-size",
+        /// The total is enough, one device's share is not.
+        UnevenSplit = "uneven-split",
+        /// The program retried and went on.
+        WarningOnly = "warning-only",
+        /// No shortage of VRAM at all.
+        NotVram = "not-vram",
+        /// The text has too little.
+        Unknown = "unknown",
+    }
+}
+
+words! {
+    /// How sure a reader can be from the text alone.
+    Confidence {
+        /// The figures decide.
+        High = "high",
+        /// The usual case.
+        Medium = "medium",
+        /// A hint.
+        Low = "low",
+    }
+}
+
+words! {
+    /// Which program or library wrote a text.
+    Producer {
+        /// PyTorch.
+        Torch = "pytorch",
+        /// ComfyUI, which prints torch's error cut short.
+        ComfyUi = "pytorch/comfyui",
+        /// NCCL.
+        Nccl = "nccl",
+        /// JAX.
+        Jax = "jax",
+        /// XLA and its allocator.
+        Xla = "xla",
+        /// TensorFlow.
+        TensorFlow = "tensorflow",
+        /// llama.cpp and ggml.
+        LlamaCpp = "llama.cpp",
+        /// Ollama.
+        Ollama = "ollama",
+        /// vLLM.
+        Vllm = "vllm",
+        /// SGLang.
+        Sglang = "sglang",
+        /// Text Generation Inference.
+        Tgi = "tgi",
+        /// CuPy.
+        Cupy = "cupy",
+        /// Numba.
+        Numba = "numba",
+        /// RAPIDS Memory Manager.
+        Rmm = "rmm",
+        /// CUDA.jl.
+        CudaJl = "CUDA.jl",
+        /// `PaddlePaddle`.
+        Paddle = "paddle",
+        /// ONNX Runtime.
+        Ort = "onnxruntime",
+        /// TensorRT.
+        TensorRt = "tensorrt",
+        /// Triton, the compiler of kernels.
+        Triton = "triton",
+        /// HAMi, a software slicer.
+        Hami = "hami",
+        /// The Linux kernel.
+        Linux = "linux",
+        /// The kernel module of NVIDIA's driver.
+        Nvrm = "nvrm",
+        /// Rust bindings of the CUDA driver.
+        RustCuda = "rust cuda bindings",
+        /// Ray.
+        Ray = "ray",
+        /// Something else that speaks to CUDA.
+        Cuda = "cuda",
+        /// NumPy, the Java machine and other users of the host's memory.
+        Host = "host",
+    }
+}
+
+/// What a text prints. Absent is not in the text; it is never 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Which device, as the program counts it.
+    pub device: Option<u32>,
+    /// What the failing allocation asked for.
+    pub tried: Option<Amount>,
+    /// All that the device has for CUDA.
+    pub capacity: Option<Amount>,
+    /// Free on it.
+    pub free: Option<Amount>,
+    /// What this process holds, everything included.
+    pub this_process: Option<Amount>,
+    /// PIDs of other processes, and what they hold.
+    pub others: Vec<(u32, Amount)>,
+    /// A limit that the text names.
+    pub allowed: Option<Amount>,
+    /// Live bytes of the framework.
+    pub allocated: Option<Amount>,
+    /// Of these, held for captured graphs.
+    pub private_pools: Option<Amount>,
+    /// Held by the framework and not live.
+    pub reserved_unallocated: Option<Amount>,
+    /// All that is held by the framework.
+    pub reserved_total: Option<Amount>,
+    /// What a compiled program plans to hold in all.
+    pub planned: Option<Amount>,
+}
+
+/// One text, read and judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Who wrote it.
+    pub producer: Producer,
+    /// What it prints.
+    pub figures: Figures,
+    /// Why.
+    pub verdict: Verdict,
+    /// Other answers that the text allows.
+    pub also: Vec<Verdict>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The line where it begins, counted from 1.
+    pub line: u64,
+    /// How often it stands in the log.
+    pub count: u64,
+    /// The ranks that print it, in order of appearance.
+    pub ranks: Vec<u32>,
+    /// The log's own time of it.
+    pub time: Option<LogTime>,
+    /// What else the text tells.
+    pub hints: Hints,
+}
+
+/// A time as a log prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogTime {
+    /// With an offset, or in seconds since 1970.
+    At(Moment),
+    /// Without one: milliseconds since 1970 as if it were UTC, to be read in the machine's zone.
+    Local(Moment),
+    /// Without year and offset: month, day, and milliseconds of the day.
+    NoYear {
+        /// 1 to 12.
+        month: i8,
+        /// 1 to 31.
+        day: i8,
+        /// Since midnight.
+        ms: u32,
+    },
+}
+
+/// Particulars of a text that no figure holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// The text advises expandable segments (torch prints it always).
+    pub advises_expandable: bool,
+    /// The text advises `max_split_size_mb`.
+    pub advises_split: bool,
+    /// What the sign of the text is, where figures do not decide.
+    pub sign: Option<super::Sign>,
+    /// The slice's name.
+    pub slice: Option<String>,
+    /// The engine's fraction of the card, as printed.
+    pub fraction: Option<String>,
+    /// The longest request in tokens that the engine says would fit, or the token figure that it names.
+    pub tokens: Option<u64>,
+    /// What the engine calls available for its cache, in MiB, where it is negative.
+    pub short_mib: Option<u64>,
+    /// Other buffers that the text says were loaded on the device.
+    pub loaded: Option<u64>,
+    /// Free on all devices together, where the text names several.
+    pub free_everywhere: Option<u64>,
+    /// The code of a fault (Xid).
+    pub code: Option<u32>,
+}
