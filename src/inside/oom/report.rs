@@ -225,6 +225,10 @@ pub struct Hints {
     pub loaded: Option<u64>,
     /// Free on all devices together, where the text names several.
     pub free_everywhere: Option<u64>,
+    /// In use on the device by anybody.
+    pub used: Option<u64>,
+    /// What others take of the limit that the text names.
+    pub foreign: Option<u64>,
     /// The code of a fault (Xid).
     pub code: Option<u32>,
 }

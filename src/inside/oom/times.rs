@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
@@ -55,7 +56,7 @@ pub(super) fn of_json(value: &Value) -> Option<LogTime> {
 
 fn full(found: &Captures<'_>) -> Option<LogTime> {
     let date = Date::new(number(found, 1)?, number(found, 2)?, number(found, 3)?).ok()?;
-    let local = date.to_datetime(time(found, 4)?).to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    let local = TimeZone::UTC.to_timestamp(date.to_datetime(time(found, 4)?)).ok()?;
     Some(match found.get(8).map(|offset| offset.as_str()) {
         None => LogTime::Local(moment(local)),
         Some("Z") => LogTime::At(moment(local)),
