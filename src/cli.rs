@@ -44,6 +44,7 @@ Examples:
   vramtop -l 1 --format json -o run.jsonl   a recording
   vramtop replay run.jsonl              the dashboard over that recording
   vramtop demo                          the dashboard without a GPU
+  vramtop explain job.log               why a job ran out of memory
 
 Exit codes:
   0 fine, also when the reader of a pipe went away    1 failed    2 wrong usage
@@ -56,6 +57,11 @@ pub enum Command {
     Replay(Replay),
     /// The dashboard over the recording that is built in: no GPU needed.
     Demo,
+    /// Why it ran out of memory: what an out-of-memory text in a log means, what to change first, and what won't help.
+    ///
+    /// Reads logs of any size, packed by gzip or not, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, and recordings. Needs no GPU.
+    /// Ends with 1 where it finds nothing.
+    Explain(Explain),
     /// What works here and what doesn't, and why: a report without anything private in it.
     ///
     /// Puts every question that vramtop has to every GPU, twice, and says what came of it and in how many microseconds. A question
@@ -213,6 +219,30 @@ pub struct Settings {
 pub struct Replay {
     /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
     pub file: PathBuf,
+}
+
+/// `vramtop explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// Logs or recordings; - or none reads stdin.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Form of the answers.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
+    pub format: ReportForm,
+
+    /// Add what this recording shows at the time of the failure (vramtop -l 1 --format json -o FILE makes one).
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+
+    /// Do not add what a GPU of this machine shows now.
+    #[arg(long)]
+    pub no_device: bool,
+
+    /// Load this library instead of the libnvidia-ml.so.1 that is found.
+    #[arg(long, value_name = "PATH")]
+    pub nvml_library: Option<PathBuf>,
 }
 
 /// `text`, `json`, or `csv[,noheader][,nounits]`.

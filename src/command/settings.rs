@@ -17,6 +17,7 @@ pub(super) fn resolve(cli: &Cli) -> Result<Config, ConfigError> {
 pub(super) fn flags(cli: &Cli) -> Layer {
     let library = match &cli.command {
         Some(Command::Doctor(doctor)) => &doctor.nvml_library,
+        Some(Command::Explain(explain)) => &explain.nvml_library,
         _ => &cli.look.nvml_library,
     };
     Layer {

@@ -3,4 +3,5 @@
 //! Readers only: nothing here opens a file, asks a driver or prints. What is read is foreign, so every reader is bounded.
 
 pub mod advice;
+pub mod moment;
 pub mod oom;

@@ -132,7 +132,9 @@ impl Gather {
             }
         }
         if let Some((sign, _)) = said.settles.first().copied().filter(|_| self.ahead.len() < MOST_TAGS) {
-            self.ahead.insert(line.tag.clone(), (line.number, sign, said.figures));
+            let (at, first, figures) = self.ahead.entry(line.tag.clone()).or_insert((line.number, sign, Figures::default()));
+            (*at, *first) = (line.number, sign.min(*first));
+            merge(figures, said.figures);
         }
     }
 

@@ -17,3 +17,4 @@ pub use amount::Amount;
 pub use family::Sign;
 pub use report::{Confidence, Figures, Hints, LogTime, Producer, Report, Verdict};
 pub use scan::{Log, read};
+pub use verdict::Sums;

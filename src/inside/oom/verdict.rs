@@ -69,23 +69,30 @@ fn short_by_much(report: &Report) -> bool {
     }
 }
 
-/// The figures of a text as the rules use them.
-pub(super) struct Sums {
-    pub(super) tried: Option<u64>,
-    pub(super) capacity: Option<u64>,
-    pub(super) free: Option<u64>,
-    pub(super) allocated: Option<u64>,
+/// The figures of a text as the rules use them, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums {
+    /// Asked for.
+    pub tried: Option<u64>,
+    /// Of the device.
+    pub capacity: Option<u64>,
+    /// On the device.
+    pub free: Option<u64>,
+    /// Live.
+    pub allocated: Option<u64>,
     /// Held and not live.
-    pub(super) cached: Option<u64>,
-    pub(super) own: Option<u64>,
+    pub cached: Option<u64>,
+    /// All that this process holds.
+    pub own: Option<u64>,
     /// What other processes hold, as the text names them.
-    pub(super) others: u64,
+    pub others: u64,
     /// The named process that is the failing one, seen by its PID on the host.
-    pub(super) self_pid: Option<u32>,
+    pub self_pid: Option<u32>,
 }
 
 impl Sums {
-    pub(super) fn of(report: &Report) -> Self {
+    /// Takes them from a report.
+    pub fn of(report: &Report) -> Self {
         let figures = &report.figures;
         let bytes = |amount: Option<Amount>| amount.and_then(Amount::bytes);
         let (allocated, total) = (bytes(figures.allocated), bytes(figures.reserved_total));
@@ -104,7 +111,7 @@ impl Sums {
     }
 
     /// What the old form leaves for other processes: capacity - free - reserved - context.
-    pub(super) fn unnamed(&self, report: &Report) -> Option<u64> {
+    pub fn unnamed(&self, report: &Report) -> Option<u64> {
         let reserved = self.allocated? + self.cached?;
         let used = match self.free {
             Some(free) => self.capacity?.checked_sub(free)?,
