@@ -224,13 +224,17 @@ pub struct Replay {
 /// `vramtop explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// Logs or recordings; - or none reads stdin.
+    /// Logs, torch memory snapshots or recordings; - or none reads stdin.
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
     /// Form of the answers.
     #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
     pub format: ReportForm,
+
+    /// With a torch memory snapshot: whether a request of SIZE would fit, and why not (such as 2GiB, 512MiB).
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub fit: Option<u64>,
 
     /// Add what this recording shows at the time of the failure (vramtop -l 1 --format json -o FILE makes one).
     #[arg(long, value_name = "FILE")]
@@ -243,6 +247,27 @@ pub struct Explain {
     /// Load this library instead of the libnvidia-ml.so.1 that is found.
     #[arg(long, value_name = "PATH")]
     pub nvml_library: Option<PathBuf>,
+}
+
+/// An amount of memory with its unit, all of them powers of two; bytes where it has none.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let scale = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1_u64,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        "t" | "tb" | "tib" => 1 << 40,
+        unit => return Err(format!("{unit:?} is no unit: give B, KiB, MiB, GiB or TiB")),
+    };
+    let number: f64 = text[..end].parse().map_err(|_| format!("{text:?} is no amount: give one such as 2GiB"))?;
+    let bytes = number * scale as f64;
+    if bytes < 1.0 || bytes > (1_u64 << 50) as f64 {
+        return Err(format!("{text:?} is not between 1 B and 1024 TiB"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    Ok(bytes as u64)
 }
 
 /// `text`, `json`, or `csv[,noheader][,nounits]`.

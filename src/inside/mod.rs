@@ -4,6 +4,7 @@
 //! Readers only: nothing here opens a file, asks a driver, prints, or runs anything that a file says. What is read is foreign, so
 //! every reader is bounded.
 
+pub mod accounts;
 pub mod advice;
 pub mod condition;
 pub mod loglines;

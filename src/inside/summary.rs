@@ -7,6 +7,8 @@ use crate::model::Bytes;
 
 /// Tables that are kept of one log: the first ones, and the last.
 const MOST: usize = 256;
+/// Lines of one table, with others' lines between them; by itself it has some fifty.
+const TALLEST: u64 = 400;
 /// Bytes of a line that are looked at; a table is 79 columns wide.
 const LONGEST: usize = 4096;
 
@@ -180,9 +182,22 @@ impl Reader {
         Self::default()
     }
 
+    /// Passes over lines that somebody else found to have no table.
+    pub(super) fn skip(&mut self, lines: u64) {
+        self.lines += lines;
+    }
+
+    /// Whether a table began lately.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// Takes the next line, or one that has more of them written as `\n`.
     pub fn line(&mut self, line: &[u8]) {
         self.lines += 1;
+        if self.open.as_ref().is_some_and(|(summary, _)| self.lines - summary.line > TALLEST) {
+            self.close();
+        }
         if !line.contains(&b'|') && !line.windows(HEAD.len()).any(|part| part == HEAD.as_bytes()) {
             return;
         }
@@ -250,13 +265,8 @@ impl Reader {
 }
 
 /// What every table begins with.
-const HEAD: &str = "PyTorch CUDA memory summary";
+pub(super) const HEAD: &str = "PyTorch CUDA memory summary";
 const DEVICE: &str = "device ID";
-
-/// Whether a line begins a table.
-pub fn begins(line: &str) -> bool {
-    line.contains(HEAD)
-}
 
 fn after(text: &str, label: &str) -> Option<u64> {
     text.find(label).and_then(|at| first_number(&text[at + label.len()..]))

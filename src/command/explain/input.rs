@@ -5,9 +5,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use flate2::bufread::MultiGzDecoder;
 
+use crate::inside::snapshot;
 use crate::model::SafeText;
 
 /// How gzip's files begin.
@@ -26,6 +27,8 @@ pub(super) enum Input {
         /// Whether it was written on this machine in the last minutes.
         recent: bool,
     },
+    /// A torch memory snapshot, or another pickle, which its reader refuses.
+    Snapshot(Box<dyn BufRead + Send>),
     /// A recording of vramtop.
     Recording(Box<dyn BufRead + Send>),
 }
@@ -61,15 +64,10 @@ fn of(mut reader: Box<dyn BufRead + Send>, recent: bool) -> anyhow::Result<Input
         reader = Box::new(BufReader::with_capacity(LOOK, MultiGzDecoder::new(reader)));
     }
     let beginning = reader.fill_buf()?;
-    if is_pickle(beginning) {
-        bail!("it is a pickle: vramtop explain reads logs and recordings");
+    if snapshot::looks_like(beginning) {
+        return Ok(Input::Snapshot(reader));
     }
     Ok(if is_recording(beginning) { Input::Recording(reader) } else { Input::Log { reader, recent } })
-}
-
-/// Protocols 2 to 5 begin with their number.
-fn is_pickle(beginning: &[u8]) -> bool {
-    matches!(beginning, [0x80, 2..=5, ..])
 }
 
 /// A recording begins with its header.

@@ -1,5 +1,6 @@
 //! `explain`: what a crash left behind, recognised by its content, and what a colleague who knows would say of it.
 
+mod accounts;
 mod beside;
 mod input;
 
@@ -15,6 +16,7 @@ use crate::inside::oom::{self, Log};
 use crate::model::SafeText;
 use crate::output::explain::{ExplainLook, answers, json_line, seen_line, sentences};
 use crate::view::Colors;
+use accounts::Beheld;
 use beside::Beside;
 use input::{Input, Opened};
 
@@ -58,10 +60,14 @@ pub(super) fn run(wanted: &Explain, config: &Config) -> anyhow::Result<Exit> {
 fn explain(name: &str, input: Input, wanted: &Explain, config: &Config, beside: &mut Beside) -> anyhow::Result<Option<String>> {
     match input {
         Input::Log { reader, recent } => {
-            let log = oom::read(reader).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", SafeText::new(name)))?;
+            let mut reader = Beheld::new(reader);
+            let log = oom::read(&mut reader).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", SafeText::new(name)))?;
             beside.recent = recent;
-            of_log(name, &log, wanted, config, beside)
+            let failures = of_log(name, &log, wanted, config, beside)?;
+            let accounts = accounts::of_log(base_name(name), &reader.finish(), wanted.format, look(config));
+            Ok(accounts::joined(failures, accounts, wanted.format))
         }
+        Input::Snapshot(reader) => accounts::of_snapshot(base_name(name), reader, wanted, look(config)).map(Some),
         Input::Recording(reader) => of_recording(name, reader, wanted.format),
     }
 }
@@ -124,7 +130,7 @@ fn base_name(name: &str) -> &str {
 
 fn nothing_found(name: &str) -> String {
     format!(
-        "{}: no out-of-memory text in it. Looked for those of torch, TensorFlow, JAX, CuPy, RMM, Numba, CUDA.jl, Paddle, llama.cpp, Ollama, vLLM, SGLang, TGI, \
+        "{}: no out-of-memory text and no account of an allocator in it. Looked for those of torch, TensorFlow, JAX, CuPy, RMM, Numba, CUDA.jl, Paddle, llama.cpp, Ollama, vLLM, SGLang, TGI, \
          TensorRT, ONNX Runtime, NCCL, cuBLAS, cuDNN, the driver and the kernel.\n\
          Next time keep both streams (python train.py 2>&1 | tee job.log) and a recording beside it (vramtop -l 1 --format json -o run.jsonl)",
         SafeText::new(name)

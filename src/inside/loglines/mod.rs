@@ -8,6 +8,7 @@ mod tools;
 
 use crate::model::SafeText;
 use number::Found;
+pub(super) use tools::ANCHORS;
 
 /// Tools and stages that are kept apart in one log.
 const MOST: usize = 128;
@@ -152,6 +153,16 @@ impl Reader {
     /// A reader at the beginning of a log.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Passes over lines that somebody else found to have nothing of these tools.
+    pub(super) fn skip(&mut self, lines: u64) {
+        self.lines += lines;
+    }
+
+    /// Whether a table has begun whose rows have no words.
+    pub(super) fn has_columns(&self) -> bool {
+        self.columns.is_there()
     }
 
     /// Takes the next line.

@@ -1,5 +1,9 @@
 //! What each tool's lines look like.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use super::number::{after, before, number};
 use super::{Figures, Quantity, Tool};
 
@@ -7,7 +11,7 @@ const MIB: i64 = 1 << 20;
 const GIB: i64 = 1 << 30;
 
 /// Pieces of text one of which every line has that is read here.
-const ANCHORS: [&str; 13] = [
+pub(in crate::inside) const ANCHORS: [&str; 13] = [
     "Max_MA",
     "memory (MB) |",
     "_mem_gpu",
@@ -23,9 +27,11 @@ const ANCHORS: [&str; 13] = [
     "/memory.used (MB)",
 ];
 
+static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(ANCHORS).ok());
+
 /// Whether a line has something that is read here.
 pub(super) fn may_matter(line: &[u8]) -> bool {
-    ANCHORS.iter().any(|anchor| line.windows(anchor.len()).any(|part| part == anchor.as_bytes()))
+    SEARCH.as_ref().is_some_and(|search| search.is_match(line))
 }
 
 type Read = (Tool, Option<String>, Figures);
@@ -167,6 +173,11 @@ impl Columns {
         let named = |cell: &str| NAMES.iter().find(|(end, ..)| cell.trim_matches('"').ends_with(end));
         let of = cells.iter().enumerate().filter_map(|(at, cell)| named(cell).map(|(_, quantity, unit)| (at, *quantity, *unit))).collect();
         Self { of, count: cells.len() }
+    }
+
+    /// Whether there are any.
+    pub(super) fn is_there(&self) -> bool {
+        !self.of.is_empty()
     }
 
     /// Whether a line has as many cells.

@@ -21,7 +21,7 @@ use ink::Ink;
 pub use json::{notes_json, snapshot_json, summary_json};
 pub use notes::note;
 pub use snapshot::snapshot;
-pub use summary::summary;
+pub use summary::{more_tables, summary};
 
 /// How it is printed.
 #[derive(Clone, Copy, Debug)]

@@ -34,6 +34,13 @@ pub fn summary(name: &SafeText, summary: &Summary, options: &Options, out: &mut 
     page.remedies(&advice::of_summary(summary));
 }
 
+/// Appends that there are more tables in the log than were answered.
+pub fn more_tables(count_of: u64, options: &Options, out: &mut String) {
+    let mut page = Page::new(options, out);
+    page.gap();
+    page.line(&format!("and {} before: --format json has them all", count(count_of, "earlier table")));
+}
+
 fn happened(summary: &Summary) -> String {
     let layers = summary.layers();
     let known = |bytes: Option<Bytes>| bytes.map_or("an unknown amount".to_owned(), amount);
