@@ -59,7 +59,8 @@ pub enum Command {
     Demo,
     /// Why it ran out of memory: what an out-of-memory text in a log means, what to change first, and what won't help.
     ///
-    /// Reads logs of any size, packed by gzip or not, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, and recordings. Needs no GPU.
+    /// Reads logs of any size, packed by gzip or not, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, torch memory snapshots and
+    /// memory summaries, and recordings. Needs no GPU.
     /// Ends with 1 where it finds nothing.
     Explain(Explain),
     /// What works here and what doesn't, and why: a report without anything private in it.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::model::{Bytes, GpuFacts, Moment, Record, Sample, SafeText};
+use crate::model::{Bytes, GpuFacts, Moment, Record, SafeText, Sample};
 
 /// A failure is printed after it happened: it is looked for so long before its time, and a little after.
 const BEFORE_MS: i64 = 20_000;
@@ -97,7 +97,8 @@ impl Fullest {
             if !is_near || self.seen.get(&at).is_some_and(|seen| seen.used >= used) {
                 continue;
             }
-            let ago = gpu.lane.points().iter().find(|point| point.used == Some(used)).map_or(0, |point| sample.elapsed_ms.saturating_sub(point.at_ms));
+            let ago =
+                gpu.lane.points().iter().find(|point| point.used == Some(used)).map_or(0, |point| sample.elapsed_ms.saturating_sub(point.at_ms));
             let minute_before = past.front().filter(|(time, _)| sample.time.since(*time) > GROWTH_MS / 2).map(|(_, used)| *used);
             let Some(facts) = self.facts.get(at) else { continue };
             self.seen.insert(
@@ -127,7 +128,7 @@ fn holders(sample: &Sample, gpu: usize) -> Vec<Holder> {
     let mut holders: Vec<Holder> = of_gpu
         .filter_map(|process| {
             let most = process.range.map(|(_, most)| most);
-            let memory = most.or_else(|| process.memory.get().copied())?;
+            let memory = most.or_else(|| process.memory.get())?;
             let facts = &process.facts;
             Some(Holder { what: facts.what.clone(), user: facts.user.clone(), pid: facts.key.pid, memory })
         })

@@ -32,7 +32,9 @@ pub fn said(bytes: u64) -> String {
         let mib = (bytes + (1 << 19)) >> 20;
         return if mib == 0 { format!("{} KiB", bytes.div_ceil(1 << 10)) } else { format!("{mib} MiB") };
     }
-    format!("{:.1}", bytes as f64 / (1_u64 << 30) as f64)
+    // Half up, as people round: what was printed as 61.35 is binary and a little less.
+    let tenths = (bytes as f64 / (1_u64 << 30) as f64 * 10.0 + 0.5 + 1e-6).floor();
+    format!("{:.1}", tenths / 10.0)
 }
 
 /// The advice for a text.
@@ -53,7 +55,13 @@ impl Advice {
         if let Some(lead) = text.get(..1) {
             let upper = lead.to_uppercase();
             // A name of a variable or a flag stays as it is written.
-            if !text.starts_with("pin_memory") && !text.starts_with("scaled_dot") && !text.starts_with("torch.") && !text.starts_with("set_") && !text.starts_with("del ") && !text.starts_with("docker") {
+            if !text.starts_with("pin_memory")
+                && !text.starts_with("scaled_dot")
+                && !text.starts_with("torch.")
+                && !text.starts_with("set_")
+                && !text.starts_with("del ")
+                && !text.starts_with("docker")
+            {
                 text.replace_range(..1, &upper);
             }
         }
@@ -91,7 +99,10 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         Verdict::OutsideFramework => {
             advice.take(Remedy::LessOutside);
             if report.producer != Producer::Nccl {
-                advice.say(Remedy::LookAgain, "find out what else this process loads on the card: a second framework, an inference runtime, an extension of its own".to_owned());
+                advice.say(
+                    Remedy::LookAgain,
+                    "find out what else this process loads on the card: a second framework, an inference runtime, an extension of its own".to_owned(),
+                );
             }
         }
         Verdict::HostSpill => {
@@ -101,12 +112,19 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         }
         Verdict::HostMemory => host(report, advice),
         Verdict::Masked => {
-            advice.say(Remedy::LeaveOthers, "look at the card while it runs (vramtop, or vramtop --once): when it is nearly full, that is the cause".to_owned());
+            advice.say(
+                Remedy::LeaveOthers,
+                "look at the card while it runs (vramtop, or vramtop --once): when it is nearly full, that is the cause".to_owned(),
+            );
             advice.say(Remedy::LookAgain, format!("{}: an index out of range before it gives the same code", Remedy::LookAgain.facts().how));
         }
         Verdict::BogusSize => {
-            advice.say(Remedy::LookAgain, "print the shapes before the failing line: a swapped dimension, a negative or uninitialised size".to_owned());
-            advice.say(Remedy::LookAgain, "in a job of many ranks, look at what the first of them said: a peer that died leaves garbage sizes".to_owned());
+            advice
+                .say(Remedy::LookAgain, "print the shapes before the failing line: a swapped dimension, a negative or uninitialised size".to_owned());
+            advice.say(
+                Remedy::LookAgain,
+                "in a job of many ranks, look at what the first of them said: a peer that died leaves garbage sizes".to_owned(),
+            );
         }
         Verdict::UnevenSplit => {
             advice.take(Remedy::Balance);
@@ -136,7 +154,11 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
                 format!("make that one request smaller: {} fit now, so {less} % less of whatever gives it its size (batch, sequence, chunk of the output)", said(free)),
             );
             if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
-                let text = format!("or free {} of the {} that live before it: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32", said(short), said(live));
+                let text = format!(
+                    "or free {} of the {} that live before it: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32",
+                    said(short),
+                    said(live)
+                );
                 advice.say(Remedy::NoGrad, text);
             }
             advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
@@ -164,7 +186,8 @@ fn too_big(report: &Report, sums: &Sums, advice: &mut Advice) {
     }
     if let (Some(tried), Some(capacity)) = (sums.tried, sums.capacity) {
         let less = percent_less(capacity, tried);
-        let at_all = format!("make that one tensor smaller: at least {less} % less before it could fit this card even when empty (check its shape first)");
+        let at_all =
+            format!("make that one tensor smaller: at least {less} % less before it could fit this card even when empty (check its shape first)");
         advice.say(Remedy::SplitBatch, at_all);
     }
     advice.say(Remedy::Sdpa, format!("if it is an attention score matrix: {}", Remedy::Sdpa.facts().how));
@@ -186,7 +209,10 @@ fn fragmented(report: &Report, advice: &mut Advice) {
     }
     advice.say(Remedy::SplitBatch, "allocate the big buffer first, once, and reuse it".to_owned());
     if report.also.contains(&Verdict::FullSelf) {
-        advice.say(Remedy::SmallerBatch, format!("{}: live tensors fill most of the card, so little is won without it", Remedy::SmallerBatch.facts().how));
+        advice.say(
+            Remedy::SmallerBatch,
+            format!("{}: live tensors fill most of the card, so little is won without it", Remedy::SmallerBatch.facts().how),
+        );
     }
 }
 
@@ -196,11 +222,17 @@ fn other(report: &Report, sums: &Sums, advice: &mut Advice) {
             if let (Some(free), Some(capacity)) = (sums.free, sums.capacity) {
                 // What is free, less what a start takes for itself; rounded down to a hundredth.
                 let fits = (free * 100 / capacity.max(1)).saturating_sub(1);
-                advice.say(Remedy::VllmPool, format!("--gpu-memory-utilization {:.2} fits what is free now; the fraction is of the whole card", fits as f64 / 100.0));
+                advice.say(
+                    Remedy::VllmPool,
+                    format!("--gpu-memory-utilization {:.2} fits what is free now; the fraction is of the whole card", fits as f64 / 100.0),
+                );
             } else {
                 advice.take(Remedy::VllmPool);
             }
-            advice.say(Remedy::LeaveOthers, "or free the card first: an engine that is still exiting, a desktop, a notebook. vramtop shows who holds it".to_owned());
+            advice.say(
+                Remedy::LeaveOthers,
+                "or free the card first: an engine that is still exiting, a desktop, a notebook. vramtop shows who holds it".to_owned(),
+            );
         }
         Some(Sign::NeighbourChanged) => {
             advice.say(Remedy::LeaveOthers, "start it again when nobody else starts or ends on this card; vramtop shows who does".to_owned());
@@ -222,7 +254,9 @@ fn other(report: &Report, sums: &Sums, advice: &mut Advice) {
 /// Equal neighbours with consecutive PIDs: workers of one job.
 pub fn are_siblings(report: &Report) -> bool {
     let others = &report.figures.others;
-    let close = |pair: &[(u32, Amount)]| pair[0].0.abs_diff(pair[1].0) <= 8 && pair[0].1.bytes().zip(pair[1].1.bytes()).is_some_and(|(a, b)| a.abs_diff(b) <= a / 20);
+    let close = |pair: &[(u32, Amount)]| {
+        pair[0].0.abs_diff(pair[1].0) <= 8 && pair[0].1.bytes().zip(pair[1].1.bytes()).is_some_and(|(a, b)| a.abs_diff(b) <= a / 20)
+    };
     others.len() > 1 && others.windows(2).all(close)
 }
 
@@ -237,7 +271,10 @@ fn pool(report: &Report, sums: &Sums, advice: &mut Advice) {
             advice.say(Remedy::KvCache, "an 8-bit cache (--kv-cache-dtype fp8) holds twice the tokens".to_owned());
         }
         (Producer::Vllm, Some(Sign::Batch)) => {
-            advice.say(Remedy::VllmPool, "a lower --max-num-seqs, or a lower --gpu-memory-utilization: the cache left no room for the sampler".to_owned());
+            advice.say(
+                Remedy::VllmPool,
+                "a lower --max-num-seqs, or a lower --gpu-memory-utilization: the cache left no room for the sampler".to_owned(),
+            );
         }
         (Producer::Vllm, _) => {
             let by = report.hints.short_mib.map_or_else(String::new, |mib| format!(" (it is {} short)", said(mib << 20)));
@@ -259,7 +296,11 @@ fn pool(report: &Report, sums: &Sums, advice: &mut Advice) {
             advice.take(Remedy::QuantWeights);
         }
         (Producer::Jax, _) => {
-            advice.say(Remedy::LeaveOthers, "look who else is on the card (vramtop --once): JAX takes 75 % of it at its start, and fails later when that was not there".to_owned());
+            advice.say(
+                Remedy::LeaveOthers,
+                "look who else is on the card (vramtop --once): JAX takes 75 % of it at its start, and fails later when that was not there"
+                    .to_owned(),
+            );
             advice.take(Remedy::JaxPool);
         }
         (Producer::Xla | Producer::TensorFlow, _) => {
@@ -268,7 +309,8 @@ fn pool(report: &Report, sums: &Sums, advice: &mut Advice) {
         }
         _ => {
             let limit = report.figures.allowed.and_then(Amount::bytes).map_or_else(String::new, |allowed| format!(" of {}", said(allowed)));
-            let needs = sums.allocated.zip(sums.tried).map_or_else(String::new, |(live, tried)| format!(": at least {} are needed", said(live + tried)));
+            let needs =
+                sums.allocated.zip(sums.tried).map_or_else(String::new, |(live, tried)| format!(": at least {} are needed", said(live + tried)));
             advice.say(Remedy::RaisePool, format!("raise the pool's limit{limit}, or drop it{needs}"));
             advice.say(Remedy::SplitBatch, "work in smaller pieces, and free what is done before the next".to_owned());
         }
@@ -306,8 +348,13 @@ fn warning(report: &Report, advice: &mut Advice) {
             advice.take(Remedy::TfPool);
             advice.say(Remedy::LeaveOthers, "only if it fails later: look who else is on the card (vramtop --once)".to_owned());
         }
-        Some(Sign::Retried) => advice.say(Remedy::Balance, "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned()),
-        Some(Sign::PinnedFallback) => advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned()),
+        Some(Sign::Retried) => advice.say(
+            Remedy::Balance,
+            "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned(),
+        ),
+        Some(Sign::PinnedFallback) => {
+            advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned())
+        }
         _ => advice.say(Remedy::SmallerBatch, "nothing has to change; more free memory would allow a faster way".to_owned()),
     }
 }
@@ -317,7 +364,11 @@ fn not_vram(report: &Report, advice: &mut Advice) {
         Some(Sign::Xid) => {
             advice.say(Remedy::LookAgain, "look at dmesg for the first NVRM line: it names the fault".to_owned());
             let fallen = report.hints.code == Some(79);
-            let how = if fallen { "a card that fell off the bus needs a cold restart; then check power, seating and temperature" } else { "restart what used the card; if it comes again, the card or its driver needs a look" };
+            let how = if fallen {
+                "a card that fell off the bus needs a cold restart; then check power, seating and temperature"
+            } else {
+                "restart what used the card; if it comes again, the card or its driver needs a look"
+            };
             advice.say(Remedy::RestartKernel, how.to_owned());
         }
         Some(Sign::LostDevice) => {
@@ -356,13 +407,19 @@ fn wont(report: &Report, sums: &Sums, advice: &mut Advice) {
         }
         Verdict::GraphPool => say("empty_cache() and expandable_segments: what a captured graph uses stays where it is. It is no leak.".to_owned()),
         Verdict::OtherProcess if is_torch => {
-            say(format!("A smaller batch: this process holds {}. {name}: it moves nothing in other processes.", said(sums.own.or(sums.allocated).unwrap_or(0))));
+            say(format!(
+                "A smaller batch: this process holds {}. {name}: it moves nothing in other processes.",
+                said(sums.own.or(sums.allocated).unwrap_or(0))
+            ));
         }
         Verdict::OtherProcess => say("A smaller model: the target is a share of the whole card, whatever the model.".to_owned()),
         Verdict::ProcessCap => say("Closing other programs: the card has room, the fraction is what stops it.".to_owned()),
         Verdict::PoolCap => say("Closing other programs, as long as the limit stays where it is.".to_owned()),
         Verdict::SliceCap => say("Looking at the whole card's free memory: it is out of reach from a slice.".to_owned()),
-        Verdict::OutsideFramework => say(format!("{name}, empty_cache(): the framework itself holds {}.", sums.allocated.map_or_else(|| "its pool and no more".to_owned(), said))),
+        Verdict::OutsideFramework => say(format!(
+            "{name}, empty_cache(): the framework itself holds {}.",
+            sums.allocated.map_or_else(|| "its pool and no more".to_owned(), said)
+        )),
         Verdict::HostMemory => say("Anything about VRAM: the card was not asked.".to_owned()),
         Verdict::BogusSize => say("A larger card, a smaller batch: no card has that.".to_owned()),
         Verdict::NotVram => say("Freeing memory on the card: it is not what is short.".to_owned()),

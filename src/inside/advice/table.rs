@@ -35,8 +35,8 @@ macro_rules! remedies {
 }
 
 use Verdict::{
-    BogusSize, Fragmented, FullSelf, GraphPool, HostMemory, HostSpill, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap, SliceCap, TooBig,
-    UnevenSplit, Unknown, WarningOnly,
+    BogusSize, Fragmented, FullSelf, GraphPool, HostMemory, HostSpill, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap,
+    SliceCap, TooBig, UnevenSplit, Unknown, WarningOnly,
 };
 
 const OWN: &[Verdict] = &[FullSelf, HostSpill, SliceCap, ProcessCap];

@@ -91,7 +91,8 @@ pub(super) fn unit_of(text: &str) -> Option<&str> {
 }
 
 fn split(text: &str) -> Option<(&str, &str)> {
-    static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(\d(?:[\d.,'_\u{a0}\u{202f}\u{2009}]*\d)?)[.,']?\s*([A-Za-z]*)\s*$").ok());
+    static PARTS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^\s*(\d(?:[\d.,'_\u{a0}\u{202f}\u{2009}]*\d)?)[.,']?\s*([A-Za-z]*)\s*$").ok());
     let parts = PARTS.as_ref()?.captures(text)?;
     Some((parts.get(1)?.as_str(), parts.get(2)?.as_str()))
 }
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(bytes("46.00 MiB"), Some(46 << 20));
         assert_eq!(bytes("7.80 GiB"), Some(8_375_186_227)); // 7.8 * 2^30 = 8 375 186 227.2
         assert_eq!(bytes("0 bytes"), Some(0));
-        assert_eq!(bytes("22.886719GB"), Some(24_574_427_267)); // 22.886719 * 2^30 = 24 574 427 266.8
+        assert_eq!(bytes("22.886719GB"), Some(24_574_427_404)); // 22.886719 * 2^30 = 24 574 427 404.3
         assert_eq!(Amount::parse("9.5 GB", None, Base::Ten).and_then(Amount::bytes), Some(9_500_000_000));
         assert_eq!(Amount::parse("61.35", Some("GiB"), Base::Two).and_then(Amount::bytes), Some(65_874_060_902));
     }

@@ -43,19 +43,36 @@ pattern!(
 );
 pattern!(
     TIME,
-    r"^(?:\[|\()?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?|\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?|\d{10}(?:\.\d+)?|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?:\]|\))?[:,]?\s*(?:[-|]\s+)?"
+    r"^(?:\[|\()?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?|\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?|1[5-9]\d{8}(?:\.\d{1,9})?\b|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?:\]|\))?[:,]?\s*(?:[-|]\s+)?"
 );
 pattern!(
     LEVEL,
     r"^(?:\[(?i:trace|debug|info|notice|warn|warning|error|err|critical|fatal|e|w|i)\]|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b:?|[EWIF] (?:\S+\]\s)?)\s?(?:[-|]\s+)?"
 );
-pattern!(NOISE, r"^(?:E {3,}|stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )");
+pattern!(
+    NOISE,
+    r"^(?:E {3,}|stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )"
+);
 pattern!(RANK, r"(\d+)(?:,\d+)?\]?$");
 pattern!(ACTOR_RANK, r"(?i)(?:rank[ _=]?|TP|DP)(\d+)");
 
 /// The fields of a JSON line that hold the message, in the order in which they are tried.
 const MESSAGES: [&str; 15] = [
-    "log", "message", "msg", "MESSAGE", "text", "textPayload", "event", "body", "line", "error", "exception", "exc_info", "stack", "stacktrace", "detail",
+    "log",
+    "message",
+    "msg",
+    "MESSAGE",
+    "text",
+    "textPayload",
+    "event",
+    "body",
+    "line",
+    "error",
+    "exception",
+    "exc_info",
+    "stack",
+    "stacktrace",
+    "detail",
 ];
 const TIMES: [&str; 6] = ["time", "timestamp", "@timestamp", "ts", "asctime", "t"];
 

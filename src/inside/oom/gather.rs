@@ -290,12 +290,15 @@ fn said(found: &[Found]) -> Said {
 /// Words that settle a case hold for some texts only.
 fn settle(text: &mut Text, sign: Sign) {
     let fits = match sign {
-        Sign::Pinned | Sign::LostDevice => text.sign == Sign::Bare,
+        Sign::Pinned | Sign::LostDevice | Sign::Communication => text.sign == Sign::Bare,
         Sign::Retried | Sign::Optional | Sign::Plan | Sign::PoolLimit => matches!(text.sign, Sign::Shortage | Sign::Bare),
         _ => true,
     };
     if fits {
         text.sign = text.sign.min(sign);
+        if text.sign == Sign::Communication {
+            text.producer = Producer::Nccl;
+        }
     }
 }
 
@@ -312,7 +315,8 @@ const fn rank_of(producer: Producer) -> u8 {
 fn related(a: Producer, b: Producer) -> bool {
     use Producer::{ComfyUi, Cuda, Hami, Jax, LlamaCpp, Ollama, TensorFlow, Torch, Xla};
     let kin = |a, b| {
-        matches!((a, b), (Torch, ComfyUi | Hami) | (LlamaCpp, Ollama) | (Jax, Xla | TensorFlow) | (Xla, TensorFlow)) || a == Cuda && !matches!(b, Producer::Nvrm | Producer::Linux)
+        matches!((a, b), (Torch, ComfyUi | Hami) | (LlamaCpp, Ollama) | (Jax, Xla | TensorFlow) | (Xla, TensorFlow))
+            || a == Cuda && !matches!(b, Producer::Nvrm | Producer::Linux)
     };
     a == b || kin(a, b) || kin(b, a)
 }

@@ -32,7 +32,8 @@ type Judgement = (Verdict, &'static [Verdict], Confidence);
 fn of_sign(report: &Report, sign: Sign) -> Judgement {
     use Confidence::{High, Low, Medium};
     use Verdict::{
-        BogusSize, FullSelf, HostMemory, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap, SliceCap, TooBig, UnevenSplit, WarningOnly,
+        BogusSize, FullSelf, HostMemory, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap, SliceCap, TooBig, UnevenSplit,
+        WarningOnly,
     };
     match sign {
         Sign::LostDevice => (NotVram, &[], Medium),
@@ -54,7 +55,7 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
         Sign::Batch => (PoolCap, &[FullSelf], Medium),
         Sign::PoolLimit => (PoolCap, &[], High),
         Sign::Communication => (OutsideFramework, &[], Medium),
-        Sign::Status => (Masked, &[FullSelf, OtherProcess], Low),
+        Sign::Status => (Masked, &[OtherProcess, FullSelf], Low),
         Sign::Plan => (FullSelf, &[PoolCap], Medium),
         Sign::Shortage | Sign::Bare => of_figures(report, sign),
     }
@@ -140,8 +141,16 @@ fn of_figures(report: &Report, sign: Sign) -> Judgement {
 
 /// Whether a text of a form that tells what torch holds and caches ends before it does.
 fn is_cut(report: &Report) -> bool {
-    matches!(report.producer, Producer::Torch | Producer::ComfyUi) && report.figures.reserved_total.is_none() && report.figures.reserved_unallocated.is_none()
-        && !(report.figures.this_process.is_none() && report.figures.others.is_empty() && report.figures.allowed.is_some())
+    let figures = &report.figures;
+    let no_cache = figures.reserved_total.is_none() && figures.reserved_unallocated.is_none();
+    match report.producer {
+        // Its other allocator and other backends have a limit and no cache in their texts.
+        Producer::Torch | Producer::ComfyUi => {
+            no_cache && !(figures.this_process.is_none() && figures.others.is_empty() && figures.allowed.is_some())
+        }
+        Producer::CudaJl => no_cache,
+        _ => false,
+    }
 }
 
 /// Rules that no further clause could change.

@@ -52,7 +52,8 @@ struct Row<'a> {
 pub fn json_line(file: &str, report: &Report) -> serde_json::Result<String> {
     let figures = &report.figures;
     let cell = |amount: Option<Amount>| amount.map(|amount| Cell::of(amount, "NA"));
-    let others = figures.others.iter().map(|(pid, amount)| format!("{pid}={}", amount.bytes().map_or_else(|| "NA".to_owned(), |bytes| bytes.to_string())));
+    let others =
+        figures.others.iter().map(|(pid, amount)| format!("{pid}={}", amount.bytes().map_or_else(|| "NA".to_owned(), |bytes| bytes.to_string())));
     let also: Vec<&str> = report.also.iter().map(|verdict| verdict.word()).collect();
     let row = Row {
         file,

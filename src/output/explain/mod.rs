@@ -82,10 +82,8 @@ fn answer(page: &mut Page, name: &str, report: &Report, also: &[AlsoSeen]) {
     page.paragraph(0, 0, &words::happened(report));
     let bar = bar::of(report);
     let sum = sums::line(report);
-    if bar.is_some() || sum.is_some() {
-        page.blank();
-    }
     if let Some(bar) = bar {
+        page.blank();
         page.bar(&bar);
     }
     if let Some(sum) = sum {

@@ -19,7 +19,11 @@ pub fn sentences(seen: &Seen, zone: &TimeZone) -> Vec<String> {
     let index = seen.index.map_or_else(|| "a MIG instance".to_owned(), |index| format!("GPU {index}"));
     let mut lines = vec![format!(
         "{index} ({}): {} of {} GiB were in use at {}{}.",
-        seen.name, said(seen.used.0), said(seen.room.0), clock(seen.time, zone), given_back(seen)
+        seen.name,
+        said(seen.used.0),
+        said(seen.room.0),
+        clock(seen.time, zone),
+        given_back(seen)
     )];
     if !seen.holders.is_empty() {
         let named: Vec<String> = seen.holders.iter().map(holder).collect();
@@ -33,7 +37,9 @@ pub fn sentences(seen: &Seen, zone: &TimeZone) -> Vec<String> {
 
 fn given_back(seen: &Seen) -> String {
     match seen.used.checked_sub(seen.after) {
-        Some(back) if back > Bytes::gib(1) => format!(", and {} less at the end of that step: a cache given back, or a process that ended", said(back.0)),
+        Some(back) if back > Bytes::gib(1) => {
+            format!(", and {} less at the end of that step: a cache given back, or a process that ended", said(back.0))
+        }
         _ => String::new(),
     }
 }

@@ -24,14 +24,24 @@ pub(super) fn line(report: &Report) -> Option<String> {
             let (tried, cached) = (tried?, sums.cached?);
             let free = sums.free.unwrap_or(0);
             Some(match report.figures.reserved_total.and_then(Amount::bytes).zip(sums.allocated) {
-                _ if cached < tried => format!("{} free + {} stuck = {} ≥ {}, and neither alone is.", fine(free), fine(cached), fine(free + cached), fine(tried)),
-                Some((reserved, live)) => format!("{} reserved − {} live = {} unused inside ≥ {} asked.", fine(reserved), fine(live), fine(cached), fine(tried)),
+                _ if cached < tried => {
+                    format!("{} free + {} stuck = {} ≥ {}, and neither alone is.", fine(free), fine(cached), fine(free + cached), fine(tried))
+                }
+                Some((reserved, live)) => {
+                    format!("{} reserved − {} live = {} unused inside ≥ {} asked.", fine(reserved), fine(live), fine(cached), fine(tried))
+                }
                 None => format!("{} reserved and not live ≥ {} asked; {} free on the card.", fine(cached), fine(tried), fine(free)),
             })
         }
         Verdict::GraphPool => {
             let private = bytes(report.figures.private_pools)?;
-            Some(format!("{} of {} live are held for captured graphs; {} cached ≥ {} asked.", fine(private), fine(sums.allocated?), fine(sums.cached?), fine(tried?)))
+            Some(format!(
+                "{} of {} live are held for captured graphs; {} cached ≥ {} asked.",
+                fine(private),
+                fine(sums.allocated?),
+                fine(sums.cached?),
+                fine(tried?)
+            ))
         }
         Verdict::OtherProcess => other(report, &sums),
         Verdict::ProcessCap => {
@@ -41,7 +51,11 @@ pub(super) fn line(report: &Report) -> Option<String> {
             let free = sums.free.map_or_else(String::new, |free| format!("  {} free on the card.", fine(free)));
             Some(format!(
                 "{} live + {} cached{more} + {} asked = {} > {} allowed.{free}",
-                fine(live), fine(cached), fine(tried), fine(live + cached + foreign + tried), fine(allowed)
+                fine(live),
+                fine(cached),
+                fine(tried),
+                fine(live + cached + foreign + tried),
+                fine(allowed)
             ))
         }
         Verdict::PoolCap => match report.hints.sign {
@@ -53,7 +67,13 @@ pub(super) fn line(report: &Report) -> Option<String> {
         },
         Verdict::OutsideFramework => {
             let (own, live, cached) = (sums.own?, sums.allocated?, sums.cached.unwrap_or(0));
-            Some(format!("{} of this process − {} live − {} cached = {} not the framework's.", fine(own), fine(live), fine(cached), fine(own.saturating_sub(live + cached))))
+            Some(format!(
+                "{} of this process − {} live − {} cached = {} not the framework's.",
+                fine(own),
+                fine(live),
+                fine(cached),
+                fine(own.saturating_sub(live + cached))
+            ))
         }
         Verdict::HostSpill => {
             let (live, capacity) = (sums.allocated?, capacity?);
@@ -61,9 +81,16 @@ pub(super) fn line(report: &Report) -> Option<String> {
         }
         Verdict::UnevenSplit => {
             let (tried, everywhere) = (tried?, report.hints.free_everywhere?);
-            Some(format!("{} asked > {} on this device; {} on all of them.", fine(tried), fine(sums.free?.saturating_sub(report.hints.loaded.unwrap_or(0))), fine(everywhere)))
+            Some(format!(
+                "{} asked > {} on this device; {} on all of them.",
+                fine(tried),
+                fine(sums.free?.saturating_sub(report.hints.loaded.unwrap_or(0))),
+                fine(everywhere)
+            ))
         }
-        Verdict::HostMemory if report.producer == Producer::Ollama => Some(format!("{} needed > {} of RAM available.", fine(tried?), fine(sums.free?))),
+        Verdict::HostMemory if report.producer == Producer::Ollama => {
+            Some(format!("{} needed > {} of RAM available.", fine(tried?), fine(sums.free?)))
+        }
         _ => None,
     }
 }
@@ -89,7 +116,14 @@ fn full(report: &Report, sums: &Sums) -> Option<String> {
     match sums.own {
         Some(own) if own + tried > capacity.saturating_sub(sums.others) => {
             let others = if sums.others > 0 { format!(" + {} others'", fine(sums.others)) } else { String::new() };
-            Some(format!("{} its own{others} + {} asked = {} > {}.{}", fine(own), fine(tried), fine(own + sums.others + tried), fine(capacity), rest().unwrap_or_default()))
+            Some(format!(
+                "{} its own{others} + {} asked = {} > {}.{}",
+                fine(own),
+                fine(tried),
+                fine(own + sums.others + tried),
+                fine(capacity),
+                rest().unwrap_or_default()
+            ))
         }
         _ => {
             let cached = sums.cached.map_or_else(String::new, |cached| format!(" + {} cached", fine(cached)));
@@ -104,7 +138,13 @@ fn other(report: &Report, sums: &Sums) -> Option<String> {
     if report.hints.sign == Some(Sign::FreeBelowTarget) {
         let (target, free) = (sums.tried?, sums.free?);
         let product = report.hints.fraction.as_ref().map_or_else(String::new, |fraction| format!("{fraction} × {} = ", fine(capacity)));
-        return Some(format!("{product}{} wanted > {} free: {} short. {} were in use before.", fine(target), fine(free), fine(target.saturating_sub(free)), fine(capacity.saturating_sub(free))));
+        return Some(format!(
+            "{product}{} wanted > {} free: {} short. {} were in use before.",
+            fine(target),
+            fine(free),
+            fine(target.saturating_sub(free)),
+            fine(capacity.saturating_sub(free))
+        ));
     }
     if sums.others > 0 {
         let share = sums.others as f64 / capacity as f64 * 100.0;
@@ -112,5 +152,11 @@ fn other(report: &Report, sums: &Sums) -> Option<String> {
         return Some(format!("{} others' of {} = {share:.0} %{own}.", fine(sums.others), fine(capacity)));
     }
     let (live, cached, free) = (sums.allocated?, sums.cached?, sums.free?);
-    Some(format!("{} − {} free − {} its own − 0.50 context = {} held by others.", fine(capacity), fine(free), fine(live + cached), fine(sums.unnamed(report)?)))
+    Some(format!(
+        "{} − {} free − {} its own − 0.50 context = {} held by others.",
+        fine(capacity),
+        fine(free),
+        fine(live + cached),
+        fine(sums.unnamed(report)?)
+    ))
 }

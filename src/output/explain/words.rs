@@ -46,12 +46,16 @@ pub(super) fn happened(report: &Report) -> String {
             say(sums.capacity)
         ),
         Verdict::HostMemory => host(report, &sums),
-        Verdict::Masked => "A library could not be set up. Usually the card was full at that moment; an earlier error of a kernel gives the same code.".to_owned(),
+        Verdict::Masked => {
+            "A library could not be set up. Usually the card was full at that moment; an earlier error of a kernel gives the same code.".to_owned()
+        }
         Verdict::BogusSize => {
             let size = sums.tried.filter(|tried| *tried < 1 << 60).map_or_else(|| "That size".to_owned(), |tried| format!("{} GiB", tried >> 30));
             format!("{size} is no amount that a program means: a bug in a shape, an overflow, or a peer that died first.")
         }
-        Verdict::UnevenSplit => format!("{asked} on device {}, which has less. All devices together have enough.", report.figures.device.unwrap_or(0)),
+        Verdict::UnevenSplit => {
+            format!("{asked} on device {}, which has less. All devices together have enough.", report.figures.device.unwrap_or(0))
+        }
         Verdict::WarningOnly => warning(report),
         Verdict::NotVram => not_vram(report),
         Verdict::Unknown => unknown(report, &sums),
@@ -69,7 +73,11 @@ fn full(report: &Report, sums: &Sums) -> String {
     }
     let tried = sums.tried.unwrap_or(0);
     if report.producer == Producer::LlamaCpp {
-        return format!("Its own buffers fill the device: {} were loaded before it asked for {}.", said(report.hints.loaded.unwrap_or(0)), said(tried));
+        return format!(
+            "Its own buffers fill the device: {} were loaded before it asked for {}.",
+            said(report.hints.loaded.unwrap_or(0)),
+            said(tried)
+        );
     }
     let capacity = sums.capacity.unwrap_or(0);
     let free = sums.free.unwrap_or(0);
@@ -82,7 +90,13 @@ fn full(report: &Report, sums: &Sums) -> String {
         Some(cached) => format!(" Not the cache ({}).", said(cached)),
         None => String::new(),
     };
-    format!("Its own live tensors fill the card: {} of {}. It asked for {}, and {} was free.{cache}", said(live), said(capacity), said(tried), said(free))
+    format!(
+        "Its own live tensors fill the card: {} of {}. It asked for {}, and {} was free.{cache}",
+        said(live),
+        said(capacity),
+        said(tried),
+        said(free)
+    )
 }
 
 fn fragmented(report: &Report, sums: &Sums) -> String {
@@ -92,12 +106,20 @@ fn fragmented(report: &Report, sums: &Sums) -> String {
         _ => "the pool's half-used blocks",
     };
     if let (None, Some(allowed), Some(live)) = (sums.cached, report.figures.allowed.and_then(Amount::bytes), sums.allocated) {
-        return format!("It asked for {}. The pool has {} left of its {}, but in no single piece that is large enough.", said(tried), said(allowed.saturating_sub(live)), said(allowed));
+        return format!(
+            "It asked for {}. The pool has {} left of its {}, but in no single piece that is large enough.",
+            said(tried),
+            said(allowed.saturating_sub(live)),
+            said(allowed)
+        );
     }
     if cached < tried {
         return format!(
             "It asked for {}. {} were unused, but in two parts that can't be joined: {} on the card and {} inside {whose}.",
-            said(tried), said(free + cached), said(free), said(cached)
+            said(tried),
+            said(free + cached),
+            said(free),
+            said(cached)
         );
     }
     let full = if report.also.contains(&Verdict::FullSelf) { " Live tensors take most of the card, too." } else { "" };
@@ -109,7 +131,9 @@ fn other(report: &Report, sums: &Sums) -> String {
         Some(Sign::FreeBelowTarget) => match (sums.capacity, sums.free, sums.tried) {
             (Some(capacity), Some(free), Some(target)) => format!(
                 "The engine wanted {} of the card at its start, and {} were free: {} were taken by somebody else.",
-                said(target), said(free), said(capacity.saturating_sub(free))
+                said(target),
+                said(free),
+                said(capacity.saturating_sub(free))
             ),
             _ => "The engine wanted more of the card at its start than was free.".to_owned(),
         },
@@ -134,7 +158,10 @@ fn pool(report: &Report, sums: &Sums) -> String {
     let tried = sums.tried.map_or_else(|| "more".to_owned(), said);
     match (report.producer, report.hints.sign) {
         (_, Some(Sign::CacheBelowRequest)) => match (sums.free, report.hints.tokens) {
-            (Some(free), Some(tokens)) => format!("The model fits, one request of full length does not: its cache needs {tried}, {} are there, enough for {tokens} tokens.", said(free)),
+            (Some(free), Some(tokens)) => format!(
+                "The model fits, one request of full length does not: its cache needs {tried}, {} are there, enough for {tokens} tokens.",
+                said(free)
+            ),
             (Some(free), None) => format!("The model fits, one request of full length does not: its cache needs {tried}, {} are there.", said(free)),
             (None, Some(tokens)) => format!("The model fits, one request of full length does not: the cache holds {tokens} tokens."),
             (None, None) => "The model fits, one request of full length does not.".to_owned(),
@@ -166,7 +193,10 @@ fn host(report: &Report, sums: &Sums) -> String {
         Some(Sign::IntegratedPool) => format!("The memory that CPU and GPU of this board share is short{size}."),
         _ if report.producer == Producer::Ollama => {
             let free = sums.free.map_or_else(|| "less".to_owned(), said);
-            format!("The model needs {} of the host's RAM, and {free} are available. The GPU was not asked yet.", sums.tried.map_or_else(|| "more".to_owned(), said))
+            format!(
+                "The model needs {} of the host's RAM, and {free} are available. The GPU was not asked yet.",
+                sums.tried.map_or_else(|| "more".to_owned(), said)
+            )
         }
         _ => format!("The host's RAM could not be had{size}; it is no matter of the card."),
     }
@@ -188,7 +218,9 @@ fn not_vram(report: &Report) -> String {
             let code = report.hints.code.map_or_else(String::new, |code| format!(" (Xid {code})"));
             format!("The driver reports a fault of hardware, bus or program{code}. Every allocation after it fails, often as \"out of memory\".")
         }
-        Some(Sign::LostDevice) => "The program holds nothing and NVML fails: the container has lost its device. It is not short of memory.".to_owned(),
+        Some(Sign::LostDevice) => {
+            "The program holds nothing and NVML fails: the container has lost its device. It is not short of memory.".to_owned()
+        }
         _ => "A kernel needs more on-chip memory, registers or threads than one block can have. It has nothing to do with VRAM.".to_owned(),
     }
 }
@@ -196,7 +228,9 @@ fn not_vram(report: &Report) -> String {
 fn unknown(report: &Report, sums: &Sums) -> String {
     if report.figures.this_process == Some(Amount::Sentinel) {
         let free = sums.free.map_or_else(String::new, |free| format!(", and {} were free for {} asked", said(free), said(sums.tried.unwrap_or(0))));
-        return format!("What this process holds is not available to the driver here (WSL2, Windows){free}: the limit is outside of what the text shows.");
+        return format!(
+            "What this process holds is not available to the driver here (WSL2, Windows){free}: the limit is outside of what the text shows."
+        );
     }
     let what = match (sums.tried, report.hints.sign) {
         (Some(tried), _) => format!("Only the request is known ({})", said(tried)),

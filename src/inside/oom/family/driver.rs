@@ -11,10 +11,15 @@ pub(super) const CLAUSES: &[Clause] = &[
     opens(Nccl, Communication, r"Failed to CUDA (?:calloc|malloc)(?: async)? (?P<tried>{F})"),
     opens(Nccl, Pinned, r"Failed to CUDA host (?:alloc|calloc) (?P<tried>{F})"),
     opens(Nccl, Communication, r"(?:nccl|Last error).{0,200}Cuda failure (?:2 )?.{0,2}out of memory"),
+    settles(Nccl, Communication, r"ncclUnhandledCudaError|NCCL error in:|DistBackendError"),
     opens(Nccl, SharedMemory, r"Error while creating shared memory segment|/dev/shm/nccl-\w+.{0,80}(?:No space|failed)"),
     // Status codes of libraries.
     opens(Torch, Status, r"\bCU(?:BLAS|SOLVER|SPARSE|DNN|RAND|FFT|TENSOR)\w*_(?:ALLOC_FAILED|ALLOCATION_FAILED|NOT_INITIALIZED)\b"),
-    opens(Torch, Status, r"CUDNN_STATUS_INTERNAL_ERROR|CUFFT_INTERNAL_ERROR|unable to find a valid cuDNN algorithm|was unable to find an engine to execute"),
+    opens(
+        Torch,
+        Status,
+        r"CUDNN_STATUS_INTERNAL_ERROR|CUFFT_INTERNAL_ERROR|unable to find a valid cuDNN algorithm|was unable to find an engine to execute",
+    ),
     opens(Torch, Status, r"\b(?:HIPBLAS|ROCBLAS|MIOPEN)_STATUS_(?:ALLOC_FAILED|NOT_INITIALIZED)\b|miopenStatus(?:AllocFailed|InternalError)"),
     opens(TensorFlow, Status, r"could not create cu\w+ handle|Failed to get convolution algorithm"),
     // Kernels.

@@ -2,7 +2,8 @@
 
 use super::Producer::{LlamaCpp, Ollama, Ort, Sglang, TensorRt, Tgi, Vllm};
 use super::Sign::{
-    Bare, Batch, CacheBelowRequest, FreeBelowTarget, HostRam, IntegratedPool, NeighbourChanged, NoCache, Optional, PinnedFallback, PoolLimit, Retried, Shortage,
+    Bare, Batch, CacheBelowRequest, FreeBelowTarget, HostRam, IntegratedPool, NeighbourChanged, NoCache, Optional, PinnedFallback, PoolLimit,
+    Retried, Shortage,
 };
 use super::{Clause, adds, opens, settles, tells};
 
@@ -39,7 +40,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     opens(Vllm, CacheBelowRequest, r"to serve at least one request with the model"),
     adds(Vllm, r"estimated maximum model length is (?P<tokens>\d[\d,]*)"),
-    opens(Vllm, CacheBelowRequest, r"max seq len \(\d+\) is larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((?P<tokens>\d+)\)"),
+    opens(
+        Vllm,
+        CacheBelowRequest,
+        r"max seq len \(\d+\) is larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((?P<tokens>\d+)\)",
+    ),
     opens(Vllm, Batch, r"out of memory occurred when warming up sampler with (?P<tokens>\d+)"),
     // SGLang.
     opens(Sglang, NoCache, r"not enough memory\.? please try (?:to increase|increasing) --mem-fraction-static"),

@@ -9,7 +9,11 @@ pub(super) const CLAUSES: &[Clause] = &[
     opens(Linux, Killed, r"invoked oom-killer|oom-kill:constraint|oom_reaper: reaped process"),
     opens(Linux, Killed, r"Detected \d+ oom[-_]kill event|Exceeded (?:job|step) memory limit|\bOOMKilled\b"),
     opens(Linux, Killed, r"systemd-oomd.{0,40}killed|earlyoom.{0,80}(?:sending|killing)"),
-    opens(Ray, Killed, r"ray\.exceptions\.OutOfMemoryError|killed due to the node running low on memory|worker\(?s?\)? killed due to memory pressure"),
+    opens(
+        Ray,
+        Killed,
+        r"ray\.exceptions\.OutOfMemoryError|killed due to the node running low on memory|worker\(?s?\)? killed due to memory pressure",
+    ),
     opens(Host, HostRam, r"unable to allocate (?P<tried>{F}) for an array"),
     opens(Host, HostRam, r"java\.lang\.OutOfMemoryError|Java heap space"),
     opens(Host, HostRam, r"(?:OSError|Errno 12).{0,20}cannot allocate memory|fork: cannot allocate memory"),

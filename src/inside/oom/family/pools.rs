@@ -7,7 +7,11 @@ use super::{Clause, adds, opens, settles};
 pub(super) const CLAUSES: &[Clause] = &[
     // JAX.
     opens(Jax, Shortage, r"RESOURCE_EXHAUSTED: Out of memory (?:while trying to allocate|allocating) (?P<tried>{F})"),
-    opens(Jax, Shortage, r"RESOURCE_EXHAUSTED: Failed to allocate (?:request for )?(?P<tried>{F})(?: \({F}\))?(?: on device ordinal (?P<device>\d+))?"),
+    opens(
+        Jax,
+        Shortage,
+        r"RESOURCE_EXHAUSTED: Failed to allocate (?:request for )?(?P<tried>{F})(?: \({F}\))?(?: on device ordinal (?P<device>\d+))?",
+    ),
     adds(Jax, r"failed to allocate request for \S+ \((?P<tried>{F})\)"),
     opens(Jax, Shortage, r"XlaRuntimeError: (?:INTERNAL|UNKNOWN): Failed to allocate (?P<tried>{F})"),
     opens(Jax, Shortage, r"Attempting to (?:reserve|allocate) (?P<tried>{L})(?: at the bottom of memory)?\. That was not possible"),

@@ -1,0 +1,82 @@
+//! `vramtop explain` over out-of-memory texts with known answers: figures within half a unit of their last printed digit, the verdict
+//! equal. The answers stand in `answers.tsv` beside the texts, worked out by hand.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
+mod common;
+
+#[path = "explain/answers.rs"]
+mod answers;
+#[path = "explain/command.rs"]
+mod command;
+#[path = "explain/mutations.rs"]
+mod mutations;
+
+use vramtop::inside::oom::{self, Verdict};
+
+use answers::{Case, cases};
+
+#[track_caller]
+fn only(case: &Case, text: &[u8]) -> oom::Report {
+    let log = oom::read(text).expect("memory can be read");
+    assert_eq!(log.reports.len(), 1, "{}: {:#?}", case.file, log.reports);
+    log.reports.into_iter().next().expect("one")
+}
+
+#[test]
+fn every_text_has_its_figures_and_its_verdict() {
+    let all: Vec<Case> = ["oom-texts", "more"].into_iter().flat_map(cases).collect();
+    assert_eq!(all.len(), 62 + 30);
+    let mut wrong = Vec::new();
+    for case in &all {
+        let report = only(case, case.text.as_bytes());
+        wrong.extend(case.differences(&report));
+        assert_eq!(report.producer.word(), case.producer, "{}", case.file);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Texts of torch 2.11 on an H200, as it printed them.
+#[test]
+fn real_texts_of_an_h200_are_judged_by_their_sum() {
+    let text = |tried: &str, allowed: &str| {
+        format!(
+            "CUDA out of memory. Tried to allocate {tried} GiB. GPU 0 has a total capacity of 139.80 GiB of which 78.99 GiB is free. Including non-PyTorch \
+             memory, this process has 60.80 GiB memory in use. {allowed}Of the allocated memory 60.06 GiB is allocated by PyTorch, and 1024.00 KiB is \
+             reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True \
+             to avoid fragmentation."
+        )
+    };
+    // 60.80 + 90.00 = 150.80 > 139.80; 200.00 > 139.80; 60.06 + 30.00 = 90.06 > 69.90.
+    let judged = |text: String| oom::read(text.as_bytes()).expect("readable").reports.first().map(|report| report.verdict);
+    assert_eq!(judged(text("90.00", "")), Some(Verdict::FullSelf));
+    assert_eq!(judged(text("200.00", "")), Some(Verdict::TooBig));
+    assert_eq!(judged(text("30.00", "69.90 GiB allowed; ")), Some(Verdict::ProcessCap));
+}
+
+#[test]
+fn what_happened_first_comes_first_and_what_is_said_again_is_counted() {
+    let text = std::fs::read_to_string("tests/explain/oom-texts/13-torch25-rank-full-self.txt").expect("there");
+    let again = text.replace("[rank5]", "[rank6]");
+    let cublas = "[rank7]: RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`\n";
+    let log = oom::read(format!("{text}{cublas}{again}{}", "step 1 loss 2.0\n".repeat(300)).as_bytes()).expect("readable");
+    assert_eq!(log.lines, 4 + 1 + 4 + 300);
+    let told: Vec<_> = log.reports.iter().map(|report| (report.verdict, report.line, report.count, report.ranks.clone())).collect();
+    assert_eq!(told, [(Verdict::FullSelf, 4, 2, vec![5, 6]), (Verdict::Masked, 5, 1, vec![7])]);
+}
+
+#[test]
+fn lines_are_counted_across_blocks_of_a_large_log() {
+    let filler = "2026-11-30 12:00:00 INFO step 12345 loss 2.345 lr 1e-4 tokens/s 12345\n";
+    // Some 3.4 MB before the text, which is longer than what is read at once.
+    let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 46.57 GiB. GPU 0 has a total capacity of 44.39 GiB of which 43.86 GiB is free.\n";
+    let log = oom::read(format!("{}{text}{}", filler.repeat(50_000), filler.repeat(10)).as_bytes()).expect("readable");
+    assert_eq!((log.lines, log.reports.len()), (50_011, 1));
+    assert_eq!((log.reports[0].line, log.reports[0].verdict), (50_001, Verdict::TooBig));
+}
+
+#[test]
+fn an_ordinary_log_has_no_text() {
+    let log = "epoch 1/10 loss 2.3\nsaving a checkpoint of the model (memory format channels_last)\nGPU 0: NVIDIA A100-SXM4-80GB, 12345 MiB free\n\
+               INFO 08-21 09:14:40 Available KV cache memory: 12.31 GiB\nFailed to initialize NVML: Unknown Error\nAllocated memory | 12 MiB\n";
+    assert_eq!(oom::read(log.as_bytes()).expect("readable").reports, []);
+}
