@@ -146,6 +146,10 @@ impl Store {
 
     /// Puts one more value into a list.
     pub(super) fn push(&mut self, items: &mut Items, value: Value) -> Result<(), Why> {
+        // A stack is known by its innermost frames: what lies further out is not looked at.
+        if let (Items::Frames(Site { own: Some(_), .. }), Value::Frame(_)) = (&*items, value) {
+            return Ok(());
+        }
         let frame = match value {
             Value::Frame(id) => self.out.frames.get(id as usize).map(|frame| (id, *frame)),
             _ => None,

@@ -74,6 +74,21 @@ fn the_h200() {
     assert_eq!(fit.outcome, Outcome::Reuses { block: Bytes::mib(11) });
 }
 
+/// Of a real H200 whose process had a fraction of 0.25: 30 GiB live, 12 asked, and most of the card free.
+#[test]
+fn the_h200_with_a_fraction() {
+    let bytes = include_bytes!("../../../tests/explain/fraction.pickle");
+    let snapshot = read(bytes.as_slice()).expect("the real snapshot");
+    let report = &examine(&snapshot, None)[0];
+    let oom = report.oom().expect("one failed");
+    assert_eq!((oom.asked, oom.device_free), (Bytes(12_884_901_888), Bytes(117_345_222_656)));
+    assert_eq!((oom.live, oom.reserved), (Bytes::gib(30), Bytes::gib(30)));
+    assert_eq!(report.condition, Condition::ProcessCap);
+    assert_eq!(report.tally.layers.cached, Bytes::gib(30), "all of it was freed before the snapshot");
+    let place = snapshot.place(report.at_peak[0].site).expect("a place");
+    assert_eq!((place.function.as_str(), place.line, report.at_peak[0].bytes), ("take", 19, Bytes::gib(30)));
+}
+
 #[test]
 fn the_story_s_layers() {
     let snapshot = story();

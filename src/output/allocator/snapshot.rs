@@ -33,6 +33,10 @@ fn device(page: &mut Page<'_>, name: &SafeText, snapshot: &Snapshot, report: &Re
     let tally = &report.tally;
     page.head(&format!("{name}  GPU {}, torch snapshot", report.device), report.condition.word());
     page.sentence(&happened(report), 0);
+    if let Some(oom) = report.oom() {
+        page.gap();
+        then(page, oom);
+    }
     page.gap();
     bar(page, report);
     page.sentence(&arithmetic(report), 2);
@@ -119,6 +123,28 @@ fn failed(report: &Report, oom: &Oom) -> String {
             amount(oom.live),
         ),
     }
+}
+
+/// The moment of a failure: what torch held then, and what the card had left.
+fn then(page: &mut Page<'_>, oom: &Oom) {
+    let unused = oom.reserved.saturating_sub(oom.live);
+    let whole = oom.reserved + oom.device_free;
+    let sum = Sum::of(whole);
+    let slices =
+        [(Layer::Live, oom.live.0, format!("live {}", sum.short(oom.live))), (Layer::Stuck, unused.0, format!("unused {}", sum.short(unused)))];
+    let end = format!(" {} {}", sum.short(whole), sum.unit());
+    let bar = page.ink.bar(&slices, whole.0, page.width.min(100).saturating_sub(end.len()));
+    page.raw(&format!("{bar}{end}"));
+    let text = format!(
+        "Then: {} live + {} unused inside torch + {} free on the card = {} {}; {} asked. Below is what the snapshot shows of the time after it.",
+        sum.exact(oom.live),
+        sum.exact(unused),
+        sum.exact(oom.device_free),
+        sum.exact(whole),
+        sum.unit(),
+        sum.exact(oom.asked)
+    );
+    page.sentence(&text, 2);
 }
 
 fn bar(page: &mut Page<'_>, report: &Report) {
