@@ -64,7 +64,12 @@ fn explain(name: &str, input: Input, wanted: &Explain, config: &Config, beside: 
             let log = oom::read(&mut reader).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", SafeText::new(name)))?;
             beside.recent = recent;
             let failures = of_log(name, &log, wanted, config, beside)?;
-            let accounts = accounts::of_log(base_name(name), &reader.finish(), wanted.format, look(config));
+            let mut found = reader.finish();
+            if failures.is_some() {
+                // The answer to a failure has those figures already, and its form is one object a text.
+                found.notes.clear();
+            }
+            let accounts = accounts::of_log(base_name(name), &found, wanted.format, look(config));
             Ok(accounts::joined(failures, accounts, wanted.format))
         }
         Input::Snapshot(reader) => accounts::of_snapshot(base_name(name), reader, wanted, look(config)).map(Some),

@@ -67,7 +67,7 @@ fn the_second_era_has_a_unit_a_cell() {
 fn whatever_stands_before_a_line() {
     let plain = read(ERA_2020);
     for prefix in ["    ", "[rank3]: ", "2024-01-01 10:00:00,123 INFO ", "\u{1b}[32mINFO\u{1b}[0m ", "E   "] {
-        let log: String = ERA_2020.lines().map(|line| format!("{prefix}{line}\r\n")).collect();
+        let log = ERA_2020.lines().flat_map(|line| [prefix, line, "\r\n"]).collect::<String>();
         assert_eq!(read(&log), plain, "{prefix:?}");
     }
     let json = format!("{{\"message\": \"{}\"}}", ERA_2020.replace('\n', "\\n"));
@@ -113,7 +113,7 @@ proptest! {
             (format!("{:>7} {:<3}", bytes >> (10 * power), names[power]), 1_u64 << (10 * power))
         };
         let cells: Vec<_> = values.iter().map(|value| print(*value)).collect();
-        let row: String = cells.iter().map(|(text, _)| format!("| {text} ")).collect();
+        let row = cells.iter().flat_map(|(text, _)| ["| ", text, " "]).collect::<String>();
         let pad = " ".repeat(indent);
         let log = format!("{pad}| PyTorch CUDA memory summary, device ID 1 |\n{pad}| Allocated memory      {row}|\n");
         let tables = read(&log);

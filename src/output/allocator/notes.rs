@@ -35,6 +35,7 @@ fn sentence(note: &Note) -> String {
             let budget = last(Quantity::Budget);
             parts
                 .extend(budget.map(|bytes| format!("budget {bytes}") + &last(Quantity::Total).map_or(String::new(), |total| format!(" of {total}"))));
+            parts.extend(last(Quantity::Free).zip(last(Quantity::Total)).map(|(free, total)| format!("{free} of {total} free at its start")));
             for (quantity, word) in [
                 (Quantity::Weights, "weights"),
                 (Quantity::Activations, "activations"),

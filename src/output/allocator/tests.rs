@@ -95,6 +95,7 @@ fn tables_and_notes() {
     for line in [
         "[INFO] [utils.py:786:see_memory_usage] MA 12.5 GB         Max_MA 14.25 GB         CA 15.0 GB         Max_CA 16 GB ",
         "model weights take 5.43GiB; non_torch_memory takes -0.50GiB; PyTorch activation peak memory takes 1.25GiB; the rest of the memory reserved for KV Cache is -0.75GiB.",
+        "Available KV cache memory: unknown",
         "{'train_mem_gpu_alloc_delta': 726663168, 'train_mem_gpu_peaked_delta': 7340032}",
     ] {
         lines.line(line.as_bytes());
