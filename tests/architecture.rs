@@ -21,7 +21,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("output", &["model", "history", "insight", "monitor", "record", "inside"]),
     ("app", &["model", "history", "insight", "monitor", "record", "collect", "config"]),
     ("view", &["model", "history", "insight", "monitor", "record", "app"]),
-    ("command", &["model", "history", "insight", "monitor", "record", "inside", "collect", "config", "act", "doctor", "output", "app", "view", "cli", "exit"]),
+    (
+        "command",
+        &["model", "history", "insight", "monitor", "record", "inside", "collect", "config", "act", "doctor", "output", "app", "view", "cli", "exit"],
+    ),
     ("cli", &["config"]),
     ("exit", &["collect", "config"]),
 ];
