@@ -74,6 +74,25 @@ fn lines_are_counted_across_blocks_of_a_large_log() {
     assert_eq!((log.reports[0].line, log.reports[0].verdict), (50_001, Verdict::TooBig));
 }
 
+/// A traceback has no times; the record before it does.
+#[test]
+fn a_text_has_the_time_of_the_record_before_it() {
+    let traceback = "  File \"model.py\", line 1, in forward\n    return self.layer(x)\n".repeat(30);
+    let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 46.57 GiB. GPU 0 has a total capacity of 44.39 GiB of which 43.86 GiB is free.\n";
+    let log = format!("2026-11-30T12:08:18.123Z INFO step 1\nTraceback (most recent call last):\n{traceback}{text}");
+    let report = oom::read(log.as_bytes()).expect("readable").reports.remove(0);
+    assert_eq!(report.time, Some(oom::LogTime::At(vramtop::model::Moment { unix_ms: 1_796_040_498_123 })));
+}
+
+#[test]
+fn failures_of_different_programs_are_told_apart() {
+    let log = "java.lang.OutOfMemoryError: Java heap space\n\ncupy_backends.cuda.api.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory\n\n\
+               torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 46.57 GiB. GPU 0 has a total capacity of 44.39 GiB of which 43.86 GiB is free.\n\
+               RuntimeError: CUDA error: out of memory\n";
+    let verdicts: Vec<Verdict> = oom::read(log.as_bytes()).expect("readable").reports.iter().map(|report| report.verdict).collect();
+    assert_eq!(verdicts, [Verdict::HostMemory, Verdict::Unknown, Verdict::TooBig]);
+}
+
 #[test]
 fn an_ordinary_log_has_no_text() {
     let log = "epoch 1/10 loss 2.3\nsaving a checkpoint of the model (memory format channels_last)\nGPU 0: NVIDIA A100-SXM4-80GB, 12345 MiB free\n\

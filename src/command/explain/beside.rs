@@ -18,7 +18,7 @@ use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSou
 use crate::command::terminal::READER;
 use crate::config::Config;
 use crate::inside::moment::{Fullest, Seen};
-use crate::inside::oom::{LogTime, Report, Verdict};
+use crate::inside::oom::{Amount, LogTime, Report, Verdict};
 use crate::model::{Moment, Record, SafeText};
 use crate::output::explain::{AlsoSeen, also_seen};
 use crate::record::{Reader, local};
@@ -115,7 +115,7 @@ impl Beside {
     fn on_the_device(&mut self, report: &Report) -> Option<AlsoSeen> {
         let library = self.library.clone();
         let now = self.now.get_or_insert_with(|| look(library));
-        let capacity = report.figures.capacity.and_then(|amount| amount.bytes());
+        let capacity = report.figures.capacity.and_then(Amount::bytes);
         let alike = |seen: &&Seen| capacity.is_some_and(|capacity| capacity.abs_diff(seen.room.0) <= seen.room.0 / 200);
         let device = |seen: &&Seen| report.figures.device.is_none_or(|device| seen.index == Some(device));
         let seen: Vec<Seen> = now.iter().filter(|seen| (self.recent || alike(seen)) && device(seen)).take(2).cloned().collect();

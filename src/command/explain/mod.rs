@@ -39,19 +39,16 @@ pub(super) fn run(wanted: &Explain, config: &Config) -> anyhow::Result<Exit> {
     for file in &files {
         let opened = Opened::open(file)?;
         let text = explain(&opened.name, opened.input, wanted, config, &mut beside)?;
-        match text {
-            Some(text) => {
-                if printed && wanted.format == ReportForm::Text {
-                    super::print("\n")?;
-                }
-                super::print(&text)?;
-                printed = true;
-            }
-            None => {
-                super::say(&nothing_found(&opened.name))?;
-                exit = Exit::Failed;
-            }
+        let Some(text) = text else {
+            super::say(&nothing_found(&opened.name))?;
+            exit = Exit::Failed;
+            continue;
+        };
+        if printed && wanted.format == ReportForm::Text {
+            super::print("\n")?;
         }
+        super::print(&text)?;
+        printed = true;
     }
     Ok(exit)
 }

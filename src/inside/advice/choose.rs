@@ -146,24 +146,17 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         advice.take(Remedy::Offload);
         return;
     }
-    if let (Some(tried), Some(free), Some(capacity)) = (sums.tried, sums.free, sums.capacity) {
-        if tried > capacity / 10 && free > tried / 4 {
-            let less = percent_less(free, tried);
-            advice.say(
-                Remedy::SplitBatch,
-                format!("make that one request smaller: {} fit now, so {less} % less of whatever gives it its size (batch, sequence, chunk of the output)", said(free)),
-            );
-            if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
-                let text = format!(
-                    "or free {} of the {} that live before it: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32",
-                    said(short),
-                    said(live)
-                );
-                advice.say(Remedy::NoGrad, text);
-            }
-            advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
-            return;
+    let large = |(tried, free): &(u64, u64)| sums.capacity.is_some_and(|capacity| *tried > capacity / 10) && *free > tried / 4;
+    if let Some((tried, free)) = sums.tried.zip(sums.free).filter(large) {
+        let less = percent_less(free, tried);
+        let fits = format!("make that one request smaller: {} fit now, so {less} % less", said(free));
+        advice.say(Remedy::SplitBatch, format!("{fits} of whatever gives it its size (batch, sequence, chunk of the output)"));
+        if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
+            let free_it = format!("or free {} of the {} that live before it", said(short), said(live));
+            advice.say(Remedy::NoGrad, format!("{free_it}: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"));
         }
+        advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
+        return;
     }
     if report.hints.sign == Some(Sign::Plan) {
         advice.take(Remedy::SmallerBatch);
@@ -353,7 +346,7 @@ fn warning(report: &Report, advice: &mut Advice) {
             "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned(),
         ),
         Some(Sign::PinnedFallback) => {
-            advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned())
+            advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned());
         }
         _ => advice.say(Remedy::SmallerBatch, "nothing has to change; more free memory would allow a faster way".to_owned()),
     }

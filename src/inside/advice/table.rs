@@ -24,6 +24,7 @@ pub struct RemedyFacts {
 macro_rules! remedies {
     ($($remedy:ident { $name:literal, $how:literal, helps $helps:expr, not $not:literal, costs $costs:literal, $source:literal })*) => {
         /// A thing that can be done.
+        #[expect(clippy::doc_markdown, reason = "names of the field stand in the table as people write them")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Remedy { $(#[doc = $name] $remedy,)* }
 

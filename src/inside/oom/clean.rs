@@ -110,9 +110,7 @@ fn without_codes(raw: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(raw.trim_start_matches('\u{feff}'));
     for (pattern, sign) in [(&ANSI, "\u{1b}"), (&ANSI_SPELLED, "[")] {
         if let Some(pattern) = pattern.as_ref().filter(|_| text.contains(sign)) {
-            if let Cow::Owned(less) = pattern.replace_all(&text, "") {
-                text = less.into();
-            }
+            text = pattern.replace_all(&text, "").into_owned().into();
         }
     }
     text

@@ -86,6 +86,11 @@ impl Gather {
         }
     }
 
+    /// The log's time at a line that is not handed on.
+    pub(super) fn note_time(&mut self, time: LogTime) {
+        self.time = Some(time);
+    }
+
     fn tell(&mut self, found: &[Found]) {
         for fact in found.iter().filter(|fact| fact.role == Role::Tells) {
             let facts = &mut self.facts;
@@ -145,7 +150,7 @@ impl Gather {
                 text.last = line.number;
                 return;
             }
-            let kin = sign == Sign::Bare || text.sign == Sign::Bare && related(producer, text.producer) || related(text.producer, producer);
+            let kin = is_echo(sign, producer, text) || related(text.producer, producer);
             if near && kin && !conflicts(&text.figures, &said.figures) {
                 if again(&text.figures, &said.figures) {
                     text.count += 1;
@@ -176,12 +181,10 @@ impl Gather {
             ranks: line.rank.into_iter().collect(),
             time: line.time.or(self.time),
         };
-        if let Some((at, sign, figures)) = self.ahead.remove(&line.tag) {
-            if line.number - at <= NEAR {
-                settle(&mut text, sign);
-                if text.sign == sign {
-                    merge(&mut text.figures, figures);
-                }
+        if let Some((_, sign, figures)) = self.ahead.remove(&line.tag).filter(|(at, ..)| line.number - at <= NEAR) {
+            settle(&mut text, sign);
+            if text.sign == sign {
+                merge(&mut text.figures, figures);
             }
         }
         said.settles.iter().for_each(|(sign, _)| settle(&mut text, *sign));
@@ -229,7 +232,9 @@ impl Gather {
     fn close_all(&mut self) {
         let mut tags: Vec<(u64, String)> = self.open.iter().map(|(tag, text)| (text.line, tag.clone())).collect();
         tags.sort();
-        tags.iter().for_each(|(_, tag)| self.close(tag));
+        for (_, tag) in tags {
+            self.close(&tag);
+        }
     }
 
     /// All texts, the first to happen first.
@@ -311,12 +316,18 @@ const fn rank_of(producer: Producer) -> u8 {
     }
 }
 
+/// Whether a bare code is another layer's word for the failure before it.
+fn is_echo(sign: Sign, producer: Producer, before: &Text) -> bool {
+    let generic = matches!(producer, Producer::Cuda | Producer::Torch);
+    sign == Sign::Bare && generic && !matches!(before.producer, Producer::Host | Producer::Linux | Producer::Nvrm | Producer::Ray)
+}
+
 /// Whether clauses of one can belong to a text of the other.
 fn related(a: Producer, b: Producer) -> bool {
     use Producer::{ComfyUi, Cuda, Hami, Jax, LlamaCpp, Ollama, TensorFlow, Torch, Xla};
     let kin = |a, b| {
         matches!((a, b), (Torch, ComfyUi | Hami) | (LlamaCpp, Ollama) | (Jax, Xla | TensorFlow) | (Xla, TensorFlow))
-            || a == Cuda && !matches!(b, Producer::Nvrm | Producer::Linux)
+            || a == Cuda && !matches!(b, Producer::Nvrm | Producer::Linux | Producer::Host | Producer::Ray)
     };
     a == b || kin(a, b) || kin(b, a)
 }

@@ -77,7 +77,8 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
     if next.begins || next.text.is_empty() || head.text.is_empty() || head.tag != next.tag || is(&STARTS, &next.text) {
         return false;
     }
-    if !is(&OPENS, &head.text) && !(full && is(&OPENS, &format!("{}{}", tail(&head.text, 60), next.text))) {
+    let opens = is(&OPENS, &head.text) || full && is(&OPENS, &format!("{}{}", tail(&head.text, 60), next.text));
+    if !opens {
         return false;
     }
     let unfinished = head.text.chars().last().is_some_and(|last| last.is_alphanumeric() || matches!(last, ',' | ';' | '(' | '/' | '-' | '='));

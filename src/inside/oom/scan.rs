@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::Report;
 use super::clean::{Line, clean};
 use super::gather::Gather;
 use super::join::join;
+use super::times;
+use super::{LogTime, Report};
 
 /// Bytes that are searched at once; a line that is longer is taken in pieces.
 const BLOCK: usize = 1 << 20;
@@ -20,6 +21,9 @@ const LONGEST: usize = 64 << 10;
 /// Lines before and after one that matters.
 const BEFORE: usize = 3;
 const AFTER: usize = 14;
+/// How far back the log's time is looked for, and where in a line.
+const TIME_LINES: usize = 150;
+const TIME_BYTES: usize = 80;
 /// A stretch is handed on at the latest after so many lines or bytes.
 const MOST_LINES: usize = 1_024;
 const MOST_BYTES: usize = 1 << 20;
@@ -251,6 +255,9 @@ impl Scan {
 
     /// Begins a stretch with the lines before it.
     fn open(&mut self, skipped: &[u8]) {
+        if let Some(time) = last_time(skipped) {
+            self.gather.note_time(time);
+        }
         self.remember(skipped);
         let before: Vec<Vec<u8>> = self.before.drain(..).collect();
         let first = self.log.lines.saturating_sub(before.len() as u64);
@@ -286,7 +293,9 @@ impl Scan {
         }
         let mut logical: Vec<Line> = streams.into_iter().flat_map(join).collect();
         logical.sort_by_key(|line| line.number);
-        logical.iter().for_each(|line| self.gather.take(line));
+        for line in &logical {
+            self.gather.take(line);
+        }
     }
 
     fn remember(&mut self, skipped: &[u8]) {
@@ -310,6 +319,23 @@ impl Scan {
     }
 }
 
+/// The time of the last line that has one: a traceback has none, and the line before it does.
+fn last_time(skipped: &[u8]) -> Option<LogTime> {
+    let mut end = skipped.len();
+    for _ in 0..TIME_LINES {
+        if end == 0 {
+            break;
+        }
+        let start = start_of_line(skipped, end - 1);
+        let head = &skipped[start..end.min(start + TIME_BYTES)];
+        if let Some(time) = times::of_text(&String::from_utf8_lossy(head)) {
+            return Some(time);
+        }
+        end = start;
+    }
+    None
+}
+
 fn start_of_line(block: &[u8], at: usize) -> usize {
     memrchr(b'\n', &block[..at]).map_or(0, |newline| newline + 1)
 }
@@ -320,7 +346,7 @@ fn count_lines(block: &[u8]) -> u64 {
 
 /// Text of a line, also of one that a Windows console wrote in two bytes a character.
 fn decode(line: &[u8]) -> String {
-    let zeros = line.iter().filter(|byte| **byte == 0).count();
+    let zeros = memchr_iter(0, line).count();
     if zeros * 3 > line.len() {
         let narrow: Vec<u8> = line.iter().copied().filter(|byte| *byte != 0).collect();
         return String::from_utf8_lossy(&narrow).into_owned();

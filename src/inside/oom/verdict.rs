@@ -170,9 +170,10 @@ fn whatever_follows(report: &Report, sums: &Sums) -> Option<Judgement> {
     let is_pool = !matches!(report.producer, Producer::Torch | Producer::ComfyUi | Producer::Hami | Producer::Cuda);
     if let (Some(allowed), Some(live)) = (figures.allowed.and_then(Amount::bytes), sums.allocated) {
         if live + sums.cached.unwrap_or(0) + report.hints.foreign.unwrap_or(0) + tried > allowed {
-            return Some(match is_pool {
-                true => (Verdict::PoolCap, if report.producer == Producer::Xla { &[Verdict::FullSelf] } else { &[] }, High),
-                false => (Verdict::ProcessCap, &[], High),
+            return Some(match report.producer {
+                Producer::Xla => (Verdict::PoolCap, &[Verdict::FullSelf], High),
+                _ if is_pool => (Verdict::PoolCap, &[], High),
+                _ => (Verdict::ProcessCap, &[], High),
             });
         }
         if is_pool {
@@ -224,7 +225,8 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
     }
     let own = sums.own.or_else(|| sums.allocated.map(|_| framework));
     let fills = own.zip(tried).is_some_and(|(own, tried)| own + tried > capacity.saturating_sub(sums.others));
-    let most = sums.allocated.is_some_and(|live| live >= capacity / 3 * 2) && !sums.free.zip(tried).is_some_and(|(free, tried)| free >= tried);
+    let has_room = sums.free.zip(tried).is_some_and(|(free, tried)| free >= tried);
+    let most = sums.allocated.is_some_and(|live| live >= capacity / 3 * 2) && !has_room;
     if fills || most {
         let sure = if sums.cached.is_some() { High } else { Medium };
         return Some((Verdict::FullSelf, &[], sure));

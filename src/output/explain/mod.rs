@@ -124,19 +124,14 @@ fn source(report: &Report) -> String {
         Producer::ComfyUi => "torch, ComfyUI",
         other => other.word(),
     };
-    let mut source = report.figures.device.map_or_else(String::new, |device| format!("GPU {device}, "));
-    source.push_str(producer);
-    if report.count > 1 {
-        source.push_str(&format!(" · {} times", report.count));
-    }
-    match report.ranks.as_slice() {
-        [] => {}
-        [rank] => source.push_str(&format!(" · rank {rank}")),
-        ranks => {
-            let shown: Vec<String> = ranks.iter().take(8).map(u32::to_string).collect();
-            let more = if ranks.len() > 8 { ", …" } else { "" };
-            source.push_str(&format!(" · ranks {}{more}", shown.join(", ")));
-        }
-    }
-    source
+    let device = report.figures.device.map_or_else(String::new, |device| format!("GPU {device}, "));
+    let times = if report.count > 1 { format!(" · {} times", report.count) } else { String::new() };
+    let shown: Vec<String> = report.ranks.iter().take(8).map(u32::to_string).collect();
+    let ranks = match report.ranks.len() {
+        0 => String::new(),
+        1 => format!(" · rank {}", shown.join("")),
+        2..=8 => format!(" · ranks {}", shown.join(", ")),
+        _ => format!(" · ranks {}, …", shown.join(", ")),
+    };
+    format!("{device}{producer}{times}{ranks}")
 }

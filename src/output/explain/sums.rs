@@ -58,13 +58,13 @@ pub(super) fn line(report: &Report) -> Option<String> {
                 fine(allowed)
             ))
         }
-        Verdict::PoolCap => match report.hints.sign {
-            Some(Sign::CacheBelowRequest) => Some(format!("{} needed > {} available for the cache.", fine(tried?), fine(sums.free?))),
-            _ => {
-                let (live, tried, allowed) = (sums.allocated?, tried?, allowed?);
-                Some(format!("{} in use + {} asked = {} > {}, the pool's limit.", fine(live), fine(tried), fine(live + tried), fine(allowed)))
-            }
-        },
+        Verdict::PoolCap if report.hints.sign == Some(Sign::CacheBelowRequest) => {
+            Some(format!("{} needed > {} available for the cache.", fine(tried?), fine(sums.free?)))
+        }
+        Verdict::PoolCap => {
+            let (live, tried, allowed) = (sums.allocated?, tried?, allowed?);
+            Some(format!("{} in use + {} asked = {} > {}, the pool's limit.", fine(live), fine(tried), fine(live + tried), fine(allowed)))
+        }
         Verdict::OutsideFramework => {
             let (own, live, cached) = (sums.own?, sums.allocated?, sums.cached.unwrap_or(0));
             Some(format!(

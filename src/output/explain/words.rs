@@ -232,6 +232,18 @@ fn unknown(report: &Report, sums: &Sums) -> String {
             "What this process holds is not available to the driver here (WSL2, Windows){free}: the limit is outside of what the text shows."
         );
     }
+    if let (Some(free), Some(tried)) = (sums.free, sums.tried) {
+        let capacity = sums.capacity.map_or_else(String::new, |capacity| format!(" of {}", said(capacity)));
+        return if free >= tried {
+            format!(
+                "It asked for {} with {}{capacity} free: by these figures it should have fit. The limit is outside of what the text shows.",
+                said(tried),
+                said(free)
+            )
+        } else {
+            format!("It asked for {} with {}{capacity} free. The text does not say who held the rest, or it is cut.", said(tried), said(free))
+        };
+    }
     let what = match (sums.tried, report.hints.sign) {
         (Some(tried), _) => format!("Only the request is known ({})", said(tried)),
         (None, Some(Sign::Bare)) => "A bare status code".to_owned(),
