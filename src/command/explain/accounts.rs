@@ -90,11 +90,10 @@ pub(super) fn of_log(name: &str, found: &Found, format: ReportForm, look: Explai
     Some(out)
 }
 
-/// Failures, and then the accounts; lines of JSON have no gap between them.
-pub(super) fn joined(failures: Option<String>, accounts: Option<String>, format: ReportForm) -> Option<String> {
-    let gap = if format == ReportForm::Json { "" } else { "\n" };
+/// Failures, and then the accounts.
+pub(super) fn joined(failures: Option<String>, accounts: Option<String>) -> Option<String> {
     match (failures, accounts) {
-        (Some(failures), Some(accounts)) => Some(format!("{failures}{gap}{accounts}")),
+        (Some(failures), Some(accounts)) => Some(format!("{failures}\n{accounts}")),
         (failures, accounts) => failures.or(accounts),
     }
 }
