@@ -4,6 +4,8 @@
 
 mod common;
 
+#[path = "explain/accounts.rs"]
+mod accounts;
 #[path = "explain/answers.rs"]
 mod answers;
 #[path = "explain/command.rs"]
