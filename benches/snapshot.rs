@@ -62,7 +62,7 @@ fn read(path: &Path) {
     let times = fs::read_to_string("/proc/self/stat").expect("times");
     let fields = times.rsplit(')').next().expect("fields").split_whitespace();
     let cpu: f64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0;
-    println!("read in {read:.2} s, judged ({}) after {all:.2} s ({cpu:.2} s of CPU), peak RSS {peak}", reports[0].condition.word());
+    println!("read in {read:.2} s, judged ({}) after {all:.2} s ({cpu:.2} s of CPU), peak RSS {peak}", reports[0].verdict.word());
 }
 
 /// Writes as Python's pickler does with protocol 4: each text, list and dictionary is remembered.

@@ -6,9 +6,11 @@
 
 pub mod accounts;
 pub mod advice;
-pub mod condition;
 pub mod loglines;
 pub mod moment;
 pub mod oom;
 pub mod snapshot;
 pub mod summary;
+mod verdict;
+
+pub use verdict::Verdict;

@@ -2,7 +2,7 @@
 //!
 //! Takes a line at a time and keeps the tables alone. What is not in a table is absent, never 0.
 
-use super::condition::{Condition, is_much};
+use super::verdict::{Verdict, is_much};
 use crate::model::Bytes;
 
 /// Tables that are kept of one log: the first ones, and the last.
@@ -145,23 +145,23 @@ impl Summary {
     }
 
     /// How the allocator is doing. What was so when a request failed is told by the peak alone.
-    pub fn condition(&self) -> Condition {
+    pub fn verdict(&self) -> Verdict {
         let layers = self.layers();
-        let Some(reserved) = layers.reserved else { return Condition::Unknown };
+        let Some(reserved) = layers.reserved else { return Verdict::Unknown };
         let stuck = layers.stuck.is_some_and(|stuck| is_much(stuck, reserved));
         if self.ooms.is_some_and(|ooms| ooms > 0) {
             let peaks = self.peak(Metric::Allocated).zip(self.peak(Metric::Reserved));
             // Four fifths of what was held was live at some time: little was left to be in pieces.
             return match peaks {
-                Some((live, held)) if live.0.saturating_mul(5) >= held.0.saturating_mul(4) => Condition::FullSelf,
-                _ if stuck => Condition::Fragmented,
-                _ => Condition::Unknown,
+                Some((live, held)) if live.0.saturating_mul(5) >= held.0.saturating_mul(4) => Verdict::FullSelf,
+                _ if stuck => Verdict::Fragmented,
+                _ => Verdict::Unknown,
             };
         }
         match (stuck, layers.free) {
-            (true, _) => Condition::Fragmented,
-            (false, Some(free)) if is_much(free, reserved) => Condition::Cached,
-            _ => Condition::Sound,
+            (true, _) => Verdict::Fragmented,
+            (false, Some(free)) if is_much(free, reserved) => Verdict::Cached,
+            _ => Verdict::Sound,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::{Explain, ReportForm};
 use crate::inside::accounts::{Accounts, Found};
 use crate::inside::snapshot;
 use crate::model::{Bytes, SafeText};
-use crate::output::allocator::{self, Options};
+use crate::output::allocator;
 use crate::output::explain::ExplainLook;
 
 /// Tables of one log that are answered in full: the last ones.
@@ -50,9 +50,7 @@ pub(super) fn of_snapshot(name: &str, reader: impl Read, wanted: &Explain, look:
     if wanted.format == ReportForm::Json {
         return Ok(format!("{}\n", allocator::snapshot_json(&name, &read, &reports)));
     }
-    let mut out = String::new();
-    allocator::snapshot(&name, &read, &reports, &options(look), &mut out);
-    Ok(out)
+    Ok(allocator::snapshot(&name, &read, &reports, look))
 }
 
 /// The answer to the tables and lines of a log; `None` where there are none.
@@ -70,22 +68,22 @@ pub(super) fn of_log(name: &str, found: &Found, format: ReportForm, look: Explai
         }
         return Some(out);
     }
-    let options = options(look);
     let shown = found.tables.len().min(TABLES);
     for (at, table) in found.tables[found.tables.len() - shown..].iter().enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        allocator::summary(&name, table, &options, &mut out);
+        out.push_str(&allocator::summary(&name, table, look));
     }
     if found.table_count > shown as u64 {
-        allocator::more_tables(found.table_count - shown as u64, &options, &mut out);
+        out.push('\n');
+        out.push_str(&allocator::more_tables(found.table_count - shown as u64));
     }
     if !found.tables.is_empty() && !found.notes.is_empty() {
         out.push('\n');
     }
     for note in &found.notes {
-        allocator::note(&name, note, &options, &mut out);
+        out.push_str(&allocator::note(&name, note, look));
     }
     Some(out)
 }
@@ -96,8 +94,4 @@ pub(super) fn joined(failures: Option<String>, accounts: Option<String>) -> Opti
         (Some(failures), Some(accounts)) => Some(format!("{failures}\n{accounts}")),
         (failures, accounts) => failures.or(accounts),
     }
-}
-
-fn options(look: ExplainLook) -> Options {
-    Options { width: look.width, ascii: look.ascii, colour: look.colors }
 }

@@ -47,11 +47,11 @@ pub fn advise(report: &Report) -> Advice {
 }
 
 impl Advice {
-    fn take(&mut self, remedy: Remedy) {
+    pub(super) fn take(&mut self, remedy: Remedy) {
         self.say(remedy, remedy.facts().how.to_owned());
     }
 
-    fn say(&mut self, remedy: Remedy, mut text: String) {
+    pub(super) fn say(&mut self, remedy: Remedy, mut text: String) {
         if let Some(lead) = text.get(..1) {
             let upper = lead.to_uppercase();
             // A name of a variable or a flag stays as it is written.
@@ -132,7 +132,8 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         }
         Verdict::WarningOnly => warning(report, advice),
         Verdict::NotVram => not_vram(report, advice),
-        Verdict::Unknown => {}
+        // Too little to go by, or nothing failed.
+        Verdict::Unknown | Verdict::Cached | Verdict::Sound => {}
     }
 }
 
@@ -164,7 +165,11 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         advice.take(Remedy::JaxPool);
         return;
     }
-    let short = short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short)));
+    live_load(advice, &short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short))));
+}
+
+/// What makes live memory less, best first; `short` says by how much it has to be.
+pub(super) fn live_load(advice: &mut Advice, short: &str) {
     advice.say(Remedy::SmallerBatch, format!("{}{short}", Remedy::SmallerBatch.facts().how));
     advice.say(Remedy::Checkpointing, "in training, activation checkpointing and bf16; in evaluation, torch.inference_mode()".to_owned());
     advice.say(Remedy::Detach, "if it grew from step to step: losses or outputs kept without .item() or .detach()".to_owned());
@@ -190,7 +195,7 @@ fn too_big(report: &Report, sums: &Sums, advice: &mut Advice) {
 fn fragmented(report: &Report, advice: &mut Advice) {
     if report.producer == Producer::CudaJl {
         advice.say(Remedy::DelCollect, "GC.gc(true); CUDA.reclaim() before the large allocation".to_owned());
-        advice.say(Remedy::SplitBatch, "allocate the big buffer first, once, and reuse it".to_owned());
+        advice.take(Remedy::BigFirst);
         return;
     }
     if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
@@ -200,7 +205,7 @@ fn fragmented(report: &Report, advice: &mut Advice) {
             advice.take(Remedy::MaxSplit);
         }
     }
-    advice.say(Remedy::SplitBatch, "allocate the big buffer first, once, and reuse it".to_owned());
+    advice.take(Remedy::BigFirst);
     if report.also.contains(&Verdict::FullSelf) {
         advice.say(
             Remedy::SmallerBatch,

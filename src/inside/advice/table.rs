@@ -1,6 +1,6 @@
 //! The table of remedies.
 
-use crate::inside::oom::Verdict;
+use crate::inside::Verdict;
 
 /// What is known about a remedy.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +36,14 @@ macro_rules! remedies {
 }
 
 use Verdict::{
-    BogusSize, Fragmented, FullSelf, GraphPool, HostMemory, HostSpill, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap,
+    BogusSize, Cached, Fragmented, FullSelf, GraphPool, HostMemory, HostSpill, Masked, NotVram, OtherProcess, OutsideFramework, PoolCap, ProcessCap,
     SliceCap, TooBig, UnevenSplit, Unknown, WarningOnly,
 };
 
 const OWN: &[Verdict] = &[FullSelf, HostSpill, SliceCap, ProcessCap];
 
 remedies! {
-    SmallerBatch { "smaller batch with accumulation", "a smaller batch, with gradient accumulation to keep the effective one", helps &[FullSelf, TooBig, HostSpill, SliceCap],
+    SmallerBatch { "smaller batch with accumulation", "a smaller batch, with gradient accumulation to keep the effective one", helps &[FullSelf, TooBig, HostSpill, SliceCap, ProcessCap, Cached],
         not "weights and optimizer states alone fill the card: they do not shrink with the batch", costs "time: more steps for the same samples",
         "https://huggingface.co/docs/transformers/perf_train_gpu_one" }
     MixedPrecision { "mixed precision", "bf16 autocast instead of fp32", helps OWN, not "the model already runs in 16 bits, or optimizer states are the load",
@@ -54,13 +54,17 @@ remedies! {
         costs "nothing", "https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html" }
     Detach { "detach and .item()", "keep .item() or .detach() of losses and outputs, not the tensors with their graph", helps OWN,
         not "memory does not grow from step to step", costs "nothing", "https://docs.pytorch.org/docs/stable/notes/faq.html" }
-    DelCollect { "del, gc.collect(), empty_cache()", "del what is done, gc.collect(), then empty_cache()", helps &[FullSelf, HostSpill, OtherProcess],
+    DelCollect { "del, gc.collect(), empty_cache()", "del what is done, gc.collect(), then empty_cache()", helps &[FullSelf, HostSpill, OtherProcess, GraphPool, Cached],
         not "something still refers to the tensors, or torch is out of memory: it has emptied its cache by itself before it failed",
         costs "a stall, and allocations from the driver afterwards", "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.empty_cache.html" }
     Expandable { "expandable segments", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PYTORCH_ALLOC_CONF in newer releases)", helps &[Fragmented],
         not "next to nothing is cached, or the memory is live", costs "no sharing of CUDA tensors between processes in some releases", "https://docs.pytorch.org/docs/stable/notes/cuda.html" }
     MaxSplit { "max_split_size_mb", "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512, where expandable segments cannot be used", helps &[Fragmented],
         not "the memory is live, or expandable segments are on", costs "some speed; a value that is too small wastes memory", "https://docs.pytorch.org/docs/stable/notes/cuda.html" }
+    BigFirst { "large buffers first", "allocate the big buffer first, once, and reuse it", helps &[Fragmented],
+        not "the big sizes change from step to step", costs "that buffer's memory for as long as the process runs", "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html" }
+    FewerSizes { "fewer different sizes", "fewer different sizes: pad sequences to a few lengths, or set roundup_power2_divisions", helps &[Fragmented],
+        not "all requests are of a few sizes already", costs "the memory of the padding", "https://docs.pytorch.org/docs/stable/notes/cuda.html" }
     Sdpa { "scaled-dot-product attention", "scaled_dot_product_attention (flash or memory-efficient) instead of the full score matrix", helps &[TooBig, FullSelf, SliceCap],
         not "the request is no attention score, or attention is fused already", costs "nothing; a dense mask can switch it off",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html" }
@@ -112,6 +116,8 @@ remedies! {
         not "all devices together are too small", costs "nothing", "https://github.com/ggml-org/llama.cpp/tree/master/tools/server" }
     NoSpill { "no spilling to the host", "\"Prefer no sysmem fallback\" in the driver's settings: it fails instead of getting slow", helps &[HostSpill],
         not "on Linux without WSL: there is no such fallback", costs "an error in the place of slowness", "https://nvidia.custhelp.com/app/answers/detail/a_id/5490" }
+    Record { "a recording of the next time", "next time torch.cuda.memory._record_memory_history() before the model is built, a snapshot in the handler of the error, and vramtop --once for the neighbours",
+        helps &[Unknown], not "it was recorded, and the figures decide already", costs "some host RAM and a little speed while it records", "https://docs.pytorch.org/docs/stable/torch_cuda_memory.html" }
     LookAgain { "find the first error", "CUDA_LAUNCH_BLOCKING=1, and look at the first error of the first rank", helps &[Masked, BogusSize, NotVram, Unknown],
         not "the text has its figures already", costs "speed while it is set", "https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution" }
 }
@@ -135,7 +141,7 @@ mod tests {
             assert!(!facts.helps.is_empty() && !facts.not_when.is_empty() && !facts.costs.is_empty(), "{}", facts.name);
             assert!(facts.source.starts_with("https://"), "{}", facts.name);
         }
-        for verdict in Verdict::ALL {
+        for verdict in Verdict::ALL.iter().filter(|verdict| **verdict != Verdict::Sound) {
             assert!(REMEDIES.iter().any(|facts| facts.helps.contains(verdict)), "{}", verdict.word());
         }
     }

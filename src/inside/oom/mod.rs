@@ -13,8 +13,9 @@ mod scan;
 mod times;
 mod verdict;
 
+pub use super::Verdict;
 pub use amount::Amount;
 pub use family::Sign;
-pub use report::{Confidence, Figures, Hints, LogTime, Producer, Report, Verdict};
+pub use report::{Confidence, Figures, Hints, LogTime, Producer, Report};
 pub use scan::{Log, read};
 pub use verdict::Sums;

@@ -1,66 +1,8 @@
 //! What one out-of-memory text says: its figures as printed, and the verdict on them. Plain data without rules.
 
+use super::{Amount, Verdict};
+use crate::inside::verdict::words;
 use crate::model::Moment;
-
-use super::Amount;
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$case_doc])* $case,)* }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$case,)*];
-
-            /// As it is written.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$case => $word,)* }
-            }
-        }
-    };
-}
-
-words! {
-    /// Why memory could not be had.
-    Verdict {
-        /// The job's own live memory fills the device.
-        FullSelf = "full-self",
-        /// One request is above what the device could ever give.
-        TooBig = "too-big",
-        /// Enough is unused inside the allocator, but not in one usable piece.
-        Fragmented = "fragmented",
-        /// Captured graphs hold it.
-        GraphPool = "graph-pool",
-        /// Somebody else holds the bulk.
-        OtherProcess = "other-process",
-        /// A limit a process was hit while the device has room.
-        ProcessCap = "process-cap",
-        /// A framework's pool, arena or an engine's budget was hit.
-        PoolCap = "pool-cap",
-        /// The limit is that of a MIG or software slice.
-        SliceCap = "slice-cap",
-        /// Bytes of this process, or the buffer that failed, are not the framework's.
-        OutsideFramework = "outside-framework",
-        /// Already spilling to host memory.
-        HostSpill = "host-spill",
-        /// RAM, page-locked memory, /dev/shm or the pool of an integrated board.
-        HostMemory = "host-memory",
-        /// A library's status code that usually hides a shortage.
-        Masked = "masked",
-        /// The size is nonsense: a bug, an overflow, or a peer that died first.
-        BogusSize = "bogus-size",
-        /// The total is enough, one device's share is not.
-        UnevenSplit = "uneven-split",
-        /// The program retried and went on.
-        WarningOnly = "warning-only",
-        /// No shortage of VRAM at all.
-        NotVram = "not-vram",
-        /// The text has too little.
-        Unknown = "unknown",
-    }
-}
 
 words! {
     /// How sure a reader can be from the text alone.

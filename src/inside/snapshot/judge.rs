@@ -4,7 +4,7 @@ use super::facts::Snapshot;
 use super::fit::{Fit, fit};
 use super::tally::{Tally, tally};
 use super::timeline::{Holding, Oom, Timeline, holdings, timeline};
-use crate::inside::condition::{Condition, is_much};
+use crate::inside::verdict::{Verdict, is_much};
 use crate::model::Bytes;
 
 /// All that is known of one device.
@@ -23,7 +23,7 @@ pub struct Report {
     /// Whether the request that was asked about fits.
     pub fit: Option<Fit>,
     /// What is the matter.
-    pub condition: Condition,
+    pub verdict: Verdict,
 }
 
 impl Report {
@@ -48,11 +48,11 @@ fn report(snapshot: &Snapshot, device: u32, asked: Option<Bytes>) -> Report {
     let at_peak = peak_at.map_or(Vec::new(), |at| known(holdings(snapshot, device, Some(at))));
     let oom = timeline.as_ref().and_then(|line| line.ooms.last());
     let fit = asked.map(|asked| fit(snapshot, device, &tally, oom.map(|oom| oom.device_free), asked));
-    let condition = condition(&tally, oom);
-    Report { device, tally, timeline, live, at_peak, fit, condition }
+    let verdict = verdict(&tally, oom);
+    Report { device, tally, timeline, live, at_peak, fit, verdict }
 }
 
-fn condition(tally: &Tally, oom: Option<&Oom>) -> Condition {
+fn verdict(tally: &Tally, oom: Option<&Oom>) -> Verdict {
     let layers = tally.layers;
     let reserved = layers.reserved();
     let much = |part: Bytes| is_much(part, reserved);
@@ -61,22 +61,22 @@ fn condition(tally: &Tally, oom: Option<&Oom>) -> Condition {
         // Torch gives back all it can before it fails: what it held and nobody used was stuck.
         let unused = oom.reserved.saturating_sub(oom.live);
         return if oom.device_free >= oom.asked {
-            Condition::ProcessCap
+            Verdict::ProcessCap
         } else if unused + oom.device_free >= oom.asked && unused > Bytes::ZERO {
-            if private.0.saturating_mul(2) >= unused.0 && much(private) { Condition::GraphPool } else { Condition::Fragmented }
+            if private.0.saturating_mul(2) >= unused.0 && much(private) { Verdict::GraphPool } else { Verdict::Fragmented }
         } else if oom.live.0.saturating_mul(2) > (oom.reserved + oom.device_free).0 {
-            Condition::FullSelf
+            Verdict::FullSelf
         } else {
-            Condition::Unknown
+            Verdict::Unknown
         };
     }
     if much(private) && private >= layers.stuck {
-        Condition::GraphPool
+        Verdict::GraphPool
     } else if much(layers.stuck) {
-        Condition::Fragmented
+        Verdict::Fragmented
     } else if much(layers.cached) {
-        Condition::Cached
+        Verdict::Cached
     } else {
-        Condition::Sound
+        Verdict::Sound
     }
 }

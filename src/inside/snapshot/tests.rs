@@ -5,7 +5,7 @@ use std::io::Read as _;
 use proptest::prelude::*;
 
 use super::*;
-use crate::inside::condition::Condition;
+use crate::inside::Verdict;
 use crate::model::{Bytes, SafeText};
 
 macro_rules! story {
@@ -51,7 +51,7 @@ fn the_h200() {
     assert_eq!(tally.largest_hole, Bytes::mib(11));
     let holes: Vec<_> = tally.holes.iter().filter(|kind| kind.count > 0).map(|kind| (kind.below, kind.count, kind.bytes.0)).collect();
     assert_eq!(holes, [(Some(Bytes::mib(2)), 4, 4_970_496), (Some(Bytes::mib(10)), 1995, 7_664_041_984), (Some(Bytes::mib(20)), 1, 11_534_336)]);
-    assert_eq!(report.condition, Condition::Fragmented);
+    assert_eq!(report.verdict, Verdict::Fragmented);
 
     let line = report.timeline.as_ref().expect("events");
     assert_eq!((line.events, line.start, line.end), (7, Bytes(6_325_010_432), Bytes(6_341_010_432)));
@@ -83,7 +83,7 @@ fn the_h200_with_a_fraction() {
     let oom = report.oom().expect("one failed");
     assert_eq!((oom.asked, oom.device_free), (Bytes(12_884_901_888), Bytes(117_345_222_656)));
     assert_eq!((oom.live, oom.reserved), (Bytes::gib(30), Bytes::gib(30)));
-    assert_eq!(report.condition, Condition::ProcessCap);
+    assert_eq!(report.verdict, Verdict::ProcessCap);
     assert_eq!(report.tally.layers.cached, Bytes::gib(30), "all of it was freed before the snapshot");
     let place = snapshot.place(report.at_peak[0].site).expect("a place");
     assert_eq!((place.function.as_str(), place.line, report.at_peak[0].bytes), ("take", 19, Bytes::gib(30)));
@@ -125,7 +125,7 @@ fn the_story_s_events() {
     assert_eq!((oom.asked, oom.device_free, oom.live, oom.at), (Bytes::mib(200), Bytes::mib(30), Bytes(end), 6));
     assert_eq!(oom.reserved, Bytes::mib(202), "100 were given back");
     // 150.5 unused inside torch and 30 on the card do not make 200; live memory is less than half of all that is known.
-    assert_eq!(report.condition, Condition::Unknown);
+    assert_eq!(report.verdict, Verdict::Unknown);
     assert_eq!(line.columns.len(), 8);
 }
 
@@ -326,7 +326,7 @@ fn surprising_but_sound() {
     // A request that failed where the device had room: a limit of the process.
     let events = [Event { action: Action::Oom, address: 1 << 40, size: Bytes::gib(1), time_us: 0, site: SiteId::UNKNOWN }];
     let capped = Snapshot { events: events.to_vec(), traces: vec![Run { start: 0, len: 1 }], ..Snapshot::default() };
-    assert_eq!(examine(&capped, None)[0].condition, Condition::ProcessCap);
+    assert_eq!(examine(&capped, None)[0].verdict, Verdict::ProcessCap);
     // Events that free what was never there.
     let freed = Event { action: Action::FreeCompleted, address: 1, size: Bytes::gib(1), time_us: 0, site: SiteId::UNKNOWN };
     let made = Event { action: Action::Alloc, ..freed };

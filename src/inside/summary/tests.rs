@@ -34,7 +34,7 @@ fn the_h200() {
     assert_eq!(table.row(Metric::Segments).all.current, Some(Figure { value: 668, unit: 1 }));
     assert_eq!(table.row(Metric::Reserved).small.peak, Some(Figure { value: 2 << 20, unit: 1 << 20 }));
     assert_eq!(table.row(Metric::Reserved).all.allocated, Some(Figure { value: 18686 << 20, unit: 1 << 20 }));
-    assert_eq!(table.condition(), Condition::Fragmented);
+    assert_eq!(table.verdict(), Verdict::Fragmented);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_first_era_means_mib_by_mb() {
     assert_eq!(mib(layers.cached), Some(0));
     assert_eq!(layers.pending, None, "the table has no active memory");
     assert_eq!(table.row(Metric::Requested).all, Cells::default());
-    assert_eq!(table.condition(), Condition::Fragmented);
+    assert_eq!(table.verdict(), Verdict::Fragmented);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_second_era_has_a_unit_a_cell() {
     assert_eq!(table.row(Metric::Allocated).all.allocated, Some(Figure { value: 4018 << 30, unit: 1 << 30 }));
     assert_eq!((layers.stuck, layers.cached), (None, None), "the table does not tell them apart");
     assert_eq!(layers.free, Some(Bytes((29_120 << 20) - (716_201 << 10))));
-    assert_eq!(table.condition(), Condition::FullSelf, "27 044 of 29 120 MiB were live at the peak");
+    assert_eq!(table.verdict(), Verdict::FullSelf, "27 044 of 29 120 MiB were live at the peak");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_table_that_is_cut_says_what_it_still_has() {
     let table = &read(&cut)[0];
     assert!(table.now(Metric::Allocated).is_some());
     assert_eq!(table.layers().reserved, None);
-    assert_eq!(table.condition(), Condition::Unknown);
+    assert_eq!(table.verdict(), Verdict::Unknown);
     assert!(read("PyTorch CUDA memory summary, device ID 0\n").is_empty(), "a headline alone is no table");
 }
 
@@ -134,7 +134,7 @@ proptest! {
         let mut reader = Reader::new();
         bytes.split(|byte| *byte == b'\n').for_each(|line| reader.line(line));
         for table in reader.finish().0 {
-            let _ = (table.layers(), table.condition());
+            let _ = (table.layers(), table.verdict());
         }
     }
 }

@@ -147,7 +147,7 @@ fn device(snapshot: &Snapshot, report: &Report) -> DeviceWire {
     };
     DeviceWire {
         device: report.device,
-        verdict: report.condition.word(),
+        verdict: report.verdict.word(),
         layers: layers(tally.layers),
         requested: tally.requested,
         segments: tally.segments,
@@ -238,7 +238,7 @@ pub fn summary_json(file: &SafeText, summary: &Summary) -> Value {
     out.insert("file".into(), file.as_str().into());
     out.insert("line".into(), summary.line.into());
     out.insert("device".into(), summary.device.into());
-    out.insert("verdict".into(), summary.condition().word().into());
+    out.insert("verdict".into(), summary.verdict().word().into());
     out.insert("ooms".into(), summary.ooms.into());
     out.insert("retries".into(), summary.retries.into());
     let parts = [

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::Page;
 use super::figures::{amount, count};
-use super::ink::Layer;
+use super::layer::Layer;
 use crate::inside::snapshot::{PoolId, Segment, Snapshot, State, Tally, returnable};
 use crate::model::Bytes;
+use crate::output::explain::{Page, Tone};
 
 /// Rows of the whole map.
 const ROWS: usize = 12;
@@ -23,7 +23,7 @@ const CELLS: u64 = 16;
 const SMALLEST: u64 = 16 << 10;
 
 /// Appends the map of one device.
-pub(super) fn map(page: &mut Page<'_>, snapshot: &Snapshot, device: u32, tally: &Tally) {
+pub(super) fn map(page: &mut Page, snapshot: &Snapshot, device: u32, tally: &Tally) {
     let mut pools: Vec<PoolId> = tally.pools.keys().copied().collect();
     pools.sort_by_key(|id| std::cmp::Reverse(tally.pools.get(id).map(|pool| pool.layers.reserved())));
     let mut rows = ROWS;
@@ -40,11 +40,11 @@ pub(super) fn map(page: &mut Page<'_>, snapshot: &Snapshot, device: u32, tally: 
 }
 
 /// Appends the map of one pool, and says how many rows it took. Segments that look the same are drawn once, with their number.
-fn pool(page: &mut Page<'_>, snapshot: &Snapshot, device: u32, id: PoolId, most: usize) -> usize {
+fn pool(page: &mut Page, snapshot: &Snapshot, device: u32, id: PoolId, most: usize) -> usize {
     let of_pool = |segment: &&Segment| PoolId::of(segment) == id;
     let mut segments: Vec<&Segment> = snapshot.segments_of(device).iter().filter(of_pool).collect();
     segments.sort_by_key(|segment| (std::cmp::Reverse(segment.size), segment.address));
-    let room = page.width.saturating_sub(LABEL + TIMES).max(8);
+    let room = page.width().saturating_sub(LABEL + TIMES).max(8);
     let cell = cell_size(&segments, room);
     page.line(&format!("  {}, {}, one cell is {}", name(id), count(segments.len() as u64, "segment"), amount(Bytes(cell))));
     let mut looks: Vec<Look> = Vec::new();
@@ -64,12 +64,10 @@ fn pool(page: &mut Page<'_>, snapshot: &Snapshot, device: u32, id: PoolId, most:
             break;
         }
         for (at, part) in parts.iter().enumerate() {
-            let mut line = if at == 0 { format!("{:>width$} ", amount(look.size), width = LABEL - 1) } else { " ".repeat(LABEL) };
-            page.ink.cells(part.iter().copied(), &mut line);
-            if at + 1 == parts.len() && look.count > 1 {
-                line += &page.ink.plain(&format!(" × {}", look.count));
-            }
-            page.raw(&line);
+            let size = if at == 0 { amount(look.size) } else { String::new() };
+            let times = if at + 1 == parts.len() && look.count > 1 { format!(" × {}", look.count) } else { String::new() };
+            let cells: String = part.iter().map(|layer| layer.glyph()).collect();
+            page.pieces(&[(Tone::Plain, format!("{size:>width$} ", width = LABEL - 1)), (Tone::Own, cells), (Tone::Plain, times)]);
         }
         rows += parts.len();
         drawn += look.count;

@@ -1,15 +1,16 @@
 //! One sentence for what a tool's lines say.
 
 use super::figures::{count, signed};
-use super::{Options, Page};
 use crate::inside::loglines::{Note, Quantity, Tool};
 use crate::model::SafeText;
+use crate::output::explain::{ExplainLook, Page};
 
-/// Appends what one tool said, in one sentence.
-pub fn note(name: &SafeText, note: &Note, options: &Options, out: &mut String) {
-    let mut page = Page::new(options, out);
+/// What one tool said, in one sentence.
+pub fn note(name: &SafeText, note: &Note, look: ExplainLook) -> String {
+    let mut page = Page::new(look);
     let stage = note.stage.as_ref().map_or(String::new(), |stage| format!(", {stage}"));
-    page.sentence(&format!("{name}:{}  {}{stage}: {}", note.line, note.tool.word(), sentence(note)), 2);
+    page.paragraph(0, 2, &format!("{name}:{}  {}{stage}: {}", note.line, note.tool.word(), sentence(note)));
+    page.finish()
 }
 
 fn sentence(note: &Note) -> String {

@@ -1,21 +1,22 @@
 //! What is live by the line of the program that asked for it.
 
-use super::Page;
 use super::figures::{amount, count};
 use crate::inside::snapshot::{Holding, Place, Report, Snapshot};
 use crate::model::Bytes;
+use crate::output::explain::Page;
 
 /// Places that are printed.
 const MOST: usize = 8;
 
 /// Appends the places that hold the most, now and at the peak; nothing where none were recorded.
-pub(super) fn live(page: &mut Page<'_>, snapshot: &Snapshot, report: &Report) {
+pub(super) fn live(page: &mut Page, snapshot: &Snapshot, report: &Report) {
     if report.live.is_empty() && report.at_peak.is_empty() {
         if report.tally.live_blocks > 0 {
-            page.gap();
-            page.sentence(
-                "Live by place  not recorded: torch.cuda.memory._record_memory_history() before the model is built tells who asked for what.",
+            page.blank();
+            page.paragraph(
+                0,
                 2,
+                "Live by place  not recorded: torch.cuda.memory._record_memory_history() before the model is built tells who asked for what.",
             );
         }
         return;
@@ -26,11 +27,11 @@ pub(super) fn live(page: &mut Page<'_>, snapshot: &Snapshot, report: &Report) {
     }
 }
 
-fn table(page: &mut Page<'_>, title: &str, snapshot: &Snapshot, holdings: &[Holding]) {
+fn table(page: &mut Page, title: &str, snapshot: &Snapshot, holdings: &[Holding]) {
     if holdings.is_empty() {
         return;
     }
-    page.gap();
+    page.blank();
     page.line(title);
     for held in holdings.iter().take(MOST) {
         let place = snapshot.place(held.site).map_or("not recorded".to_owned(), |place| words(&place));

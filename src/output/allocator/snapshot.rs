@@ -1,67 +1,68 @@
 //! A snapshot in words and pictures: what happened, the arithmetic, the bar; then pools, holes, map, places and the way there.
 
-use super::advice;
 use super::figures::{Sum, amount, count, span};
-use super::ink::Layer;
-use super::{Options, Page, map, places};
-use crate::inside::condition::Condition;
+use super::layer::{HEIGHTS, Layer, bar};
+use super::{map, places};
+use crate::inside::Verdict;
+use crate::inside::advice::{Account, advise_account};
 use crate::inside::snapshot::{Fit, Oom, Outcome, Report, Snapshot, Timeline};
 use crate::model::{Bytes, SafeText};
+use crate::output::explain::{Bar, ExplainLook, Page};
 
 /// Columns of the line of live memory at most.
 const WIDEST_LINE: usize = 60;
 /// Failed requests that are printed.
 const OOMS: usize = 3;
 
-/// Appends what one snapshot says, device by device.
-pub fn snapshot(name: &SafeText, snapshot: &Snapshot, reports: &[Report], options: &Options, out: &mut String) {
-    let mut page = Page::new(options, out);
+/// What one snapshot says, device by device.
+pub fn snapshot(name: &SafeText, snapshot: &Snapshot, reports: &[Report], look: ExplainLook) -> String {
+    let mut page = Page::new(look);
     if reports.is_empty() {
-        page.head(&format!("{name}  torch snapshot"), Condition::Unknown.word());
-        page.sentence("It has no segments and no events: nothing was allocated on a GPU yet, or it was taken in another process.", 0);
-        return;
+        page.title(&format!("{name}  torch snapshot"), Verdict::Unknown.word());
+        page.paragraph(0, 0, "It has no segments and no events: nothing was allocated on a GPU yet, or it was taken in another process.");
     }
     for (at, report) in reports.iter().enumerate() {
         if at > 0 {
-            page.gap();
+            page.blank();
         }
         device(&mut page, name, snapshot, report);
     }
+    page.finish()
 }
 
-fn device(page: &mut Page<'_>, name: &SafeText, snapshot: &Snapshot, report: &Report) {
+fn device(page: &mut Page, name: &SafeText, snapshot: &Snapshot, report: &Report) {
     let tally = &report.tally;
-    page.head(&format!("{name}  GPU {}, torch snapshot", report.device), report.condition.word());
-    page.sentence(&happened(report), 0);
+    page.title(&format!("{name}  GPU {}, torch snapshot", report.device), report.verdict.word());
+    page.paragraph(0, 0, &happened(report));
     if let Some(oom) = report.oom() {
-        page.gap();
+        page.blank();
         then(page, oom);
     }
-    page.gap();
-    bar(page, report);
-    page.sentence(&arithmetic(report), 2);
+    page.blank();
+    page.bar(&now(report));
+    page.paragraph(0, 2, &arithmetic(report));
     if let Some(settings) = snapshot.settings.as_ref().and_then(|settings| settings.conf.as_ref()) {
         page.line(&format!("PYTORCH_CUDA_ALLOC_CONF={settings}"));
     }
     if let Some(fit) = &report.fit {
-        page.gap();
+        page.blank();
         fits(page, fit);
     }
     if tally.segments > 0 {
-        page.gap();
+        page.blank();
         pools(page, report);
-        page.gap();
+        page.blank();
         holes(page, report);
-        page.gap();
+        page.blank();
         legend(page);
         map::map(page, snapshot, report.device, tally);
     }
     places::live(page, snapshot, report);
     if let Some(line) = &report.timeline {
-        page.gap();
+        page.blank();
         timeline(page, snapshot, line);
     }
-    page.remedies(&advice::of_snapshot(snapshot, report));
+    page.advice(&advise_account(&account(snapshot, report)));
 }
 
 /// One sentence that says what happened, or how it stands.
@@ -72,19 +73,19 @@ fn happened(report: &Report) -> String {
     if let Some(oom) = report.oom() {
         return failed(report, oom);
     }
-    match report.condition {
-        Condition::Fragmented => format!(
+    match report.verdict {
+        Verdict::Fragmented => format!(
             "{} are free inside torch, but in {} between live blocks, the largest {hole}: a larger request needs new memory from the driver.",
             amount(layers.free()),
             count(tally.free_blocks, "hole"),
         ),
-        Condition::GraphPool => format!(
+        Verdict::GraphPool => format!(
             "{} of the {} that torch holds belong to private pools (captured graphs, MemPool); what is free in them, {}, serves nobody else.",
             amount(tally.private().reserved()),
             amount(layers.reserved()),
             amount(tally.private().free()),
         ),
-        Condition::Cached => format!(
+        Verdict::Cached => format!(
             "{} of the {} that torch holds are free and whole: they can be given back, and torch does so by itself before a request fails.",
             amount(layers.cached),
             amount(layers.reserved()),
@@ -98,23 +99,23 @@ fn happened(report: &Report) -> String {
 fn failed(report: &Report, oom: &Oom) -> String {
     let unused = oom.reserved.saturating_sub(oom.live);
     let (asked, free) = (amount(oom.asked), amount(oom.device_free));
-    match report.condition {
-        Condition::Fragmented => format!(
+    match report.verdict {
+        Verdict::Fragmented => format!(
             "It asked for {asked}. {} were unused, but in two parts that can't be joined: {free} on the card and {} inside torch's half-used blocks.",
             amount(unused + oom.device_free),
             amount(unused),
         ),
-        Condition::GraphPool => format!(
+        Verdict::GraphPool => format!(
             "It asked for {asked}. {} were unused inside torch, but most of what it holds apart belongs to private pools (captured graphs): {free} were free on the card.",
             amount(unused),
         ),
-        Condition::ProcessCap => {
+        Verdict::ProcessCap => {
             format!(
                 "It asked for {asked}, and {free} were free on the card: a limit of this process refused it, not the card. {} were live.",
                 amount(oom.live)
             )
         }
-        Condition::FullSelf => {
+        Verdict::FullSelf => {
             let short = oom.asked.saturating_sub(oom.device_free);
             format!("It asked for {asked} at once with {} of its own live; {free} were free on the card: {} short.", amount(oom.live), amount(short))
         }
@@ -126,15 +127,11 @@ fn failed(report: &Report, oom: &Oom) -> String {
 }
 
 /// The moment of a failure: what torch held then, and what the card had left.
-fn then(page: &mut Page<'_>, oom: &Oom) {
+fn then(page: &mut Page, oom: &Oom) {
     let unused = oom.reserved.saturating_sub(oom.live);
     let whole = oom.reserved + oom.device_free;
+    page.bar(&bar(whole, &[(Layer::Live, oom.live, "live"), (Layer::Stuck, unused, "unused")]));
     let sum = Sum::of(whole);
-    let slices =
-        [(Layer::Live, oom.live.0, format!("live {}", sum.short(oom.live))), (Layer::Stuck, unused.0, format!("unused {}", sum.short(unused)))];
-    let end = format!(" {} {}", sum.short(whole), sum.unit());
-    let bar = page.ink.bar(&slices, whole.0, page.width.min(100).saturating_sub(end.len()));
-    page.raw(&format!("{bar}{end}"));
     let text = format!(
         "Then: {} live + {} unused inside torch + {} free on the card = {} {}; {} asked. Below is what the snapshot shows of the time after it.",
         sum.exact(oom.live),
@@ -144,23 +141,25 @@ fn then(page: &mut Page<'_>, oom: &Oom) {
         sum.unit(),
         sum.exact(oom.asked)
     );
-    page.sentence(&text, 2);
+    page.paragraph(0, 2, &text);
 }
 
-fn bar(page: &mut Page<'_>, report: &Report) {
+fn now(report: &Report) -> Bar {
     let layers = report.tally.layers;
-    let whole = layers.reserved();
-    let sum = Sum::of(whole);
-    let slice = |layer, bytes: Bytes, word: &str| (layer, bytes.0, format!("{word} {}", sum.short(bytes)));
-    let slices = [
-        slice(Layer::Live, layers.tensors, "live"),
-        slice(Layer::Pending, layers.pending, "pending"),
-        slice(Layer::Stuck, layers.stuck, "stuck"),
-        slice(Layer::Cached, layers.cached, "cached"),
+    let parts = [
+        (Layer::Live, layers.tensors, "live"),
+        (Layer::Pending, layers.pending, "pending"),
+        (Layer::Stuck, layers.stuck, "stuck"),
+        (Layer::Cached, layers.cached, "cached"),
     ];
-    let end = format!(" {} {}", sum.short(whole), sum.unit());
-    let bar = page.ink.bar(&slices, whole.0, page.width.min(100).saturating_sub(end.len()));
-    page.raw(&format!("{bar}{end}"));
+    bar(layers.reserved(), &parts)
+}
+
+/// What decides between remedies.
+fn account(snapshot: &Snapshot, report: &Report) -> Account {
+    let set = snapshot.settings.as_ref().and_then(|settings| settings.expandable) == Some(true);
+    let expandable = set || snapshot.segments.iter().any(|segment| segment.expandable);
+    Account { verdict: report.verdict, expandable, cached: Some(report.tally.layers.cached), retried: false }
 }
 
 fn arithmetic(report: &Report) -> String {
@@ -183,7 +182,7 @@ fn arithmetic(report: &Report) -> String {
     )
 }
 
-fn pools(page: &mut Page<'_>, report: &Report) {
+fn pools(page: &mut Page, report: &Report) {
     /// Pools that are printed.
     const MOST: usize = 6;
     let mut pools: Vec<_> = report.tally.pools.iter().map(|(id, pool)| (map::name(*id), pool)).collect();
@@ -217,7 +216,7 @@ fn pools(page: &mut Page<'_>, report: &Report) {
     }
 }
 
-fn holes(page: &mut Page<'_>, report: &Report) {
+fn holes(page: &mut Page, report: &Report) {
     let tally = &report.tally;
     if tally.free_blocks == 0 {
         page.line("Holes  none: every block is in use");
@@ -236,7 +235,7 @@ fn holes(page: &mut Page<'_>, report: &Report) {
         }
         if kind.count > 0 {
             let cells = usize::try_from(u128::from(kind.bytes.0) * 24 / u128::from(most)).unwrap_or(0).max(1);
-            let bar: String = std::iter::repeat_n(page.ink.sign(Layer::Live), cells).collect();
+            let bar: String = std::iter::repeat_n(Layer::Live.glyph(), cells).collect();
             page.line(&format!("  {label:<16} {:>9}  {:>10}  {bar}", kind.count, amount(kind.bytes)));
         }
     }
@@ -247,19 +246,17 @@ fn short(bytes: Bytes) -> String {
     amount(bytes).replace(".0 ", " ")
 }
 
-fn legend(page: &mut Page<'_>) {
-    let ink = page.ink;
-    let sign = |layer| ink.sign(layer);
+fn legend(page: &mut Page) {
     page.line(&format!(
         "Map    {} live  {} freed, still used by a stream  {} stuck  {} can be given back",
-        sign(Layer::Live),
-        sign(Layer::Pending),
-        sign(Layer::Stuck),
-        sign(Layer::Cached)
+        Layer::Live.glyph(),
+        Layer::Pending.glyph(),
+        Layer::Stuck.glyph(),
+        Layer::Cached.glyph()
     ));
 }
 
-fn fits(page: &mut Page<'_>, fit: &Fit) {
+fn fits(page: &mut Page, fit: &Fit) {
     let asked = amount(fit.asked);
     let word = match fit.fits() {
         Some(true) => "yes",
@@ -289,7 +286,7 @@ fn fits(page: &mut Page<'_>, fit: &Fit) {
             format!("The largest free block that it can get is {}. {driver} {card}", amount(fit.largest_hole))
         }
     };
-    page.sentence(&format!("  {text}"), 2);
+    page.paragraph(2, 2, &text);
     let apart = fit.elsewhere;
     for (bytes, why) in [
         (apart.private, "belongs to a private pool: only its graph or MemPool may use it"),
@@ -297,18 +294,17 @@ fn fits(page: &mut Page<'_>, fit: &Fit) {
         (apart.oversize, "is kept by max_split_size for requests of its own size"),
     ] {
         if bytes >= fit.rounded {
-            page.sentence(&format!("  A free block of {} {why}.", amount(bytes)), 2);
+            page.paragraph(2, 2, &format!("A free block of {} {why}.", amount(bytes)));
         }
     }
 }
 
-fn timeline(page: &mut Page<'_>, snapshot: &Snapshot, line: &Timeline) {
+fn timeline(page: &mut Page, snapshot: &Snapshot, line: &Timeline) {
     let over = if line.span_us > 0 { format!(" over {}", span(line.span_us)) } else { String::new() };
     page.line(&format!("Live memory as asked for, {}{over}", count(line.events as u64, "event")));
     if line.events > 1 {
         let (low, high) = (line.columns.iter().min().copied().unwrap_or_default(), line.peak);
-        let width = WIDEST_LINE.min(page.width.saturating_sub(30)).max(8);
-        let heights = page.ink.heights();
+        let width = WIDEST_LINE.min(page.width().saturating_sub(30)).max(8);
         let columns = line.columns.len();
         let drawn = width.min(columns);
         let mut text = String::new();
@@ -316,8 +312,8 @@ fn timeline(page: &mut Page<'_>, snapshot: &Snapshot, line: &Timeline) {
             let part = &line.columns[at * columns / drawn..((at + 1) * columns / drawn).max(at * columns / drawn + 1)];
             let value = part.iter().max().copied().unwrap_or_default();
             let range = high.saturating_sub(low).0.max(1);
-            let step = usize::try_from(u128::from(value.saturating_sub(low).0) * (heights.len() as u128 - 1) / u128::from(range)).unwrap_or(0);
-            text.push(heights[step.min(heights.len() - 1)]);
+            let step = usize::try_from(u128::from(value.saturating_sub(low).0) * (HEIGHTS.len() as u128 - 1) / u128::from(range)).unwrap_or(0);
+            text.push(HEIGHTS[step.min(HEIGHTS.len() - 1)]);
         }
         page.line(&format!("  {text}  {} and up to {} more", amount(low), amount(high.saturating_sub(low))));
     }
@@ -327,16 +323,19 @@ fn timeline(page: &mut Page<'_>, snapshot: &Snapshot, line: &Timeline) {
     };
     page.line(&format!("  start {}   {peak}   now {}", amount(line.start), amount(line.end)));
     if line.contradicts {
-        page.sentence(
-            "  The events free more than there was: they are of another pool or moment than the blocks, and only their shape can be trusted.",
+        page.paragraph(
             2,
+            2,
+            "The events free more than there was: they are of another pool or moment than the blocks, and only their shape can be trusted.",
         );
     }
     for oom in line.ooms.iter().rev().take(OOMS) {
         let place = snapshot.place(oom.site).map_or(String::new(), |place| format!(", in {}", places::words(&place)));
-        page.sentence(
+        page.paragraph(
+            2,
+            4,
             &format!(
-                "  out of memory at event {} of {}{place}: asked {}, free on the card {}, live {}, held by torch {}",
+                "out of memory at event {} of {}{place}: asked {}, free on the card {}, live {}, held by torch {}",
                 oom.at + 1,
                 line.events,
                 amount(oom.asked),
@@ -344,7 +343,6 @@ fn timeline(page: &mut Page<'_>, snapshot: &Snapshot, line: &Timeline) {
                 amount(oom.live),
                 amount(oom.reserved)
             ),
-            4,
         );
     }
     if line.oom_count > OOMS {

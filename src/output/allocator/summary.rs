@@ -1,44 +1,44 @@
 //! A `memory_summary()` in words: what it comes to, the arithmetic, the bar, and what else its table tells.
 
-use super::advice;
-use super::figures::{Sum, amount, count};
-use super::ink::Layer;
-use super::{Options, Page};
-use crate::inside::condition::Condition;
+use super::figures::{amount, count};
+use super::layer::{Layer, bar};
+use crate::inside::Verdict;
+use crate::inside::advice::{Account, advise_account};
 use crate::inside::summary::{Metric, Summary};
 use crate::model::{Bytes, SafeText};
+use crate::output::explain::{ExplainLook, Page};
 
-/// Appends what one table says.
-pub fn summary(name: &SafeText, summary: &Summary, options: &Options, out: &mut String) {
-    let mut page = Page::new(options, out);
+/// What one table says.
+pub fn summary(name: &SafeText, summary: &Summary, look: ExplainLook) -> String {
+    let mut page = Page::new(look);
     let device = summary.device.map_or(String::new(), |device| format!("GPU {device}, "));
-    page.head(&format!("{name}:{}  {device}torch memory summary", summary.line), summary.condition().word());
-    page.sentence(&happened(summary), 0);
+    page.title(&format!("{name}:{}  {device}torch memory summary", summary.line), summary.verdict().word());
+    page.paragraph(0, 0, &happened(summary));
     let layers = summary.layers();
     if let (Some(tensors), Some(reserved)) = (layers.tensors, layers.reserved) {
-        page.gap();
-        let sum = Sum::of(reserved);
-        let mut slices = vec![(Layer::Live, tensors.0, format!("live {}", sum.short(tensors)))];
-        let rest = [(Layer::Pending, layers.pending, "pending"), (Layer::Stuck, layers.stuck, "stuck"), (Layer::Cached, layers.cached, "cached")];
-        slices.extend(rest.iter().filter_map(|(layer, bytes, word)| bytes.map(|bytes| (*layer, bytes.0, format!("{word} {}", sum.short(bytes))))));
-        if layers.stuck.is_none() {
-            // Free, and which of the two the table does not tell.
-            slices.extend(layers.free.map(|free| (Layer::Stuck, free.0, format!("free inside torch {}", sum.short(free)))));
-        }
-        let end = format!(" {} {}", sum.short(reserved), sum.unit());
-        let bar = page.ink.bar(&slices, reserved.0, page.width.min(100).saturating_sub(end.len()));
-        page.raw(&format!("{bar}{end}"));
+        // Where the table does not tell stuck from cached, free is both.
+        let free = layers.free.filter(|_| layers.stuck.is_none());
+        let parts = [
+            (Layer::Live, Some(tensors), "live"),
+            (Layer::Pending, layers.pending, "pending"),
+            (Layer::Stuck, layers.stuck, "stuck"),
+            (Layer::Cached, layers.cached, "cached"),
+            (Layer::Stuck, free, "free inside torch"),
+        ];
+        let parts: Vec<_> = parts.into_iter().filter_map(|(layer, bytes, name)| Some((layer, bytes?, name))).collect();
+        page.blank();
+        page.bar(&bar(reserved, &parts));
     }
-    page.sentence(&arithmetic(summary), 2);
-    page.sentence(&rest(summary), 2);
-    page.remedies(&advice::of_summary(summary));
+    page.paragraph(0, 2, &arithmetic(summary));
+    page.paragraph(0, 2, &rest(summary));
+    let retried = summary.retries.is_some_and(|retries| retries > 0);
+    page.advice(&advise_account(&Account { verdict: summary.verdict(), expandable: false, cached: layers.cached, retried }));
+    page.finish()
 }
 
-/// Appends that there are more tables in the log than were answered.
-pub fn more_tables(count_of: u64, options: &Options, out: &mut String) {
-    let mut page = Page::new(options, out);
-    page.gap();
-    page.line(&format!("and {} before: --format json has them all", count(count_of, "earlier table")));
+/// That there are more tables in the log than were answered.
+pub fn more_tables(count_of: u64) -> String {
+    format!("and {} before: --format json has them all\n", count(count_of, "earlier table"))
 }
 
 fn happened(summary: &Summary) -> String {
@@ -51,20 +51,20 @@ fn happened(summary: &Summary) -> String {
         (Some(ooms), _) if ooms > 0 => format!("{} failed.", count(ooms, "request")),
         _ => String::new(),
     };
-    let state = match summary.condition() {
-        Condition::Fragmented => format!(
+    let state = match summary.verdict() {
+        Verdict::Fragmented => format!(
             "{} of the {} that torch holds are stuck in half-used segments, beside {} live: only smaller requests can have them.",
             known(layers.stuck),
             known(layers.reserved),
             known(layers.tensors)
         ),
-        Condition::FullSelf => format!(
+        Verdict::FullSelf => format!(
             "At the peak {} of the {} that torch held were live: its own tensors filled what it could get. {} live now.",
             known(summary.peak(Metric::Allocated)),
             known(summary.peak(Metric::Reserved)),
             known(layers.tensors)
         ),
-        Condition::Cached => format!(
+        Verdict::Cached => format!(
             "{} of the {} that torch holds are free inside it{}.",
             known(layers.free),
             known(layers.reserved),
@@ -74,7 +74,7 @@ fn happened(summary: &Summary) -> String {
                 "; how much of it can be given back the table does not tell"
             }
         ),
-        Condition::Sound => format!("{} live of the {} that torch holds.", known(layers.tensors), known(layers.reserved)),
+        Verdict::Sound => format!("{} live of the {} that torch holds.", known(layers.tensors), known(layers.reserved)),
         _ => format!("{} live of the {} that torch holds: the table has too little to say why.", known(layers.tensors), known(layers.reserved)),
     };
     format!("{failed} {state}").trim().to_owned()

@@ -11,6 +11,8 @@ use crate::inside::oom::{Amount, Report, Sums, Verdict};
 pub struct Bar {
     parts: Vec<Part>,
     total: u64,
+    /// How that is written.
+    whole: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +24,13 @@ struct Part {
 }
 
 impl Bar {
-    fn new(total: u64) -> Self {
-        Self { parts: Vec::new(), total }
+    /// An empty one over `total` bytes, which are written as `whole`.
+    pub(in crate::output) fn new(total: u64, whole: String) -> Self {
+        Self { parts: Vec::new(), total, whole }
     }
 
-    fn add(&mut self, label: String, bytes: u64, glyph: char, tone: Tone) {
+    /// The next part; nothing beyond the whole.
+    pub(in crate::output) fn add(&mut self, label: String, bytes: u64, glyph: char, tone: Tone) {
         let taken: u64 = self.parts.iter().map(|part| part.bytes).sum();
         let bytes = bytes.min(self.total.saturating_sub(taken));
         if bytes > 0 {
@@ -35,24 +39,29 @@ impl Bar {
     }
 
     /// What the bar stands for.
-    pub(super) fn whole(&self) -> String {
-        said(self.total)
+    pub(super) fn whole(&self) -> &str {
+        &self.whole
     }
 
     /// The pieces of a bar of so many cells; what nobody has is blank.
     pub(super) fn pieces(&self, cells: usize) -> Vec<(Tone, String)> {
-        let mut pieces = Vec::new();
-        let (mut bytes, mut drawn) = (0, 0);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few cells")]
+        let until = |bytes: u64| ((bytes as f64 / self.total as f64 * cells as f64).round() as usize).min(cells);
+        let mut bytes = 0;
+        let mut sizes: Vec<usize> = Vec::new();
         for part in &self.parts {
+            sizes.push(until(bytes + part.bytes) - until(bytes));
             bytes += part.bytes;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few cells")]
-            let end = (bytes as f64 / self.total as f64 * cells as f64).round() as usize;
-            // What would vanish gets one cell.
-            let end = end.max(drawn + 1).min(cells);
-            pieces.push((part.tone, part.filled(end.saturating_sub(drawn))));
-            drawn = end;
         }
-        pieces.push((Tone::Plain, " ".repeat(cells.saturating_sub(drawn))));
+        // What would vanish gets one cell, of the longest part.
+        while let (Some(none), Some(longest)) = (sizes.iter().position(|size| *size == 0), (0..sizes.len()).max_by_key(|at| sizes[*at]))
+            && sizes[longest] > 1
+        {
+            (sizes[none], sizes[longest]) = (1, sizes[longest] - 1);
+        }
+        let blank = cells - sizes.iter().sum::<usize>();
+        let mut pieces: Vec<_> = self.parts.iter().zip(sizes).map(|(part, size)| (part.tone, part.filled(size))).collect();
+        pieces.push((Tone::Plain, " ".repeat(blank)));
         pieces
     }
 }
@@ -74,7 +83,8 @@ impl Part {
 pub(super) fn of(report: &Report) -> Option<Bar> {
     let sums = Sums::of(report);
     let bytes = |amount: Option<Amount>| amount.and_then(Amount::bytes);
-    let mut bar = Bar::new(sums.capacity.filter(|capacity| *capacity > 0)?);
+    let capacity = sums.capacity.filter(|capacity| *capacity > 0)?;
+    let mut bar = Bar::new(capacity, said(capacity));
     let named = |name: &str, bytes: u64| format!("{name} {}", said(bytes));
     let (live, cached) = (sums.allocated.unwrap_or(0), sums.cached.unwrap_or(0));
     let own = sums.own.unwrap_or(live + cached);

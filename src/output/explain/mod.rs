@@ -7,6 +7,7 @@ mod seen;
 mod sums;
 mod words;
 
+pub use bar::Bar;
 pub use json::json_line;
 pub use page::{Page, Tone};
 pub use seen::{also_seen, clock, seen_line, sentences};
@@ -89,22 +90,14 @@ fn answer(page: &mut Page, name: &str, report: &Report, also: &[AlsoSeen]) {
     if let Some(sum) = sum {
         page.paragraph(0, 0, &sum);
     }
-    page.blank();
     if report.verdict == Verdict::Unknown {
+        page.blank();
         page.heading("Next time");
         for line in words::next_time(report) {
             page.paragraph(2, 4, &line);
         }
     } else {
-        let advice = advise(report);
-        page.heading("Change first");
-        for (at, step) in advice.first.iter().enumerate() {
-            page.step(at + 1, &step.text);
-        }
-        if !advice.wont.is_empty() {
-            page.heading("Won't help");
-            page.paragraph(2, 2, &advice.wont.join(" "));
-        }
+        page.advice(&advise(report));
     }
     if !report.also.is_empty() {
         let others: Vec<&str> = report.also.iter().map(|verdict| verdict.word()).collect();

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::ExplainLook;
 use super::bar::Bar;
+use crate::inside::advice::Advice;
 
 /// What a piece of text is, as far as its look is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,9 @@ impl Tone {
     }
 }
 
+/// Narrower than this nothing is laid out.
+const NARROWEST: usize = 40;
+
 /// The page.
 #[derive(Debug)]
 pub struct Page {
@@ -44,7 +48,12 @@ pub struct Page {
 impl Page {
     /// An empty one.
     pub fn new(look: ExplainLook) -> Self {
-        Self { look, text: String::new() }
+        Self { look: ExplainLook { width: look.width.max(NARROWEST), ..look }, text: String::new() }
+    }
+
+    /// Columns.
+    pub fn width(&self) -> usize {
+        self.look.width
     }
 
     /// A blank line.
@@ -76,9 +85,39 @@ impl Page {
         self.blank();
     }
 
-    /// A numbered thing to do.
-    pub fn step(&mut self, number: usize, text: &str) {
-        self.paragraph_after(&format!("  {number}  "), 5, text);
+    /// What to change first, numbered, and what won't help; nothing where there is neither.
+    pub fn advice(&mut self, advice: &Advice) {
+        if advice.first.is_empty() && advice.wont.is_empty() {
+            return;
+        }
+        self.blank();
+        if !advice.first.is_empty() {
+            self.heading("Change first");
+        }
+        for (at, step) in advice.first.iter().enumerate() {
+            self.paragraph_after(&format!("  {}  ", at + 1), 5, &step.text);
+        }
+        if !advice.wont.is_empty() {
+            self.heading("Won't help");
+            self.paragraph(2, 2, &advice.wont.join(" "));
+        }
+    }
+
+    /// A row of a table or a picture: cut where it is too long, never broken.
+    pub fn line(&mut self, text: &str) {
+        let mut used = 0;
+        let end = text.char_indices().find(|(_, c)| {
+            used += c.width().unwrap_or(0);
+            used > self.look.width
+        });
+        self.text.push_str(text[..end.map_or(text.len(), |(at, _)| at)].trim_end());
+        self.blank();
+    }
+
+    /// A row of pieces that are known to fit.
+    pub fn pieces(&mut self, pieces: &[(Tone, String)]) {
+        pieces.iter().for_each(|(tone, text)| self.toned(*tone, text));
+        self.blank();
     }
 
     /// Text that is broken between words, with its first line and the others indented.
@@ -109,9 +148,7 @@ impl Page {
     pub fn bar(&mut self, bar: &Bar) {
         let cells = self.look.width.saturating_sub(12).clamp(16, 58);
         self.text.push('▕');
-        for (tone, piece) in bar.pieces(cells) {
-            self.toned(tone, &piece);
-        }
+        bar.pieces(cells).iter().for_each(|(tone, piece)| self.toned(*tone, piece));
         let _ = writeln!(self.text, "▏ {}", bar.whole());
     }
 
@@ -133,7 +170,10 @@ impl Page {
             match c {
                 '▕' => text.push('['),
                 '▏' => text.push(']'),
-                '█' => text.push('#'),
+                '▁' | '▂' => text.push('.'),
+                '▃' | '▄' => text.push(':'),
+                '▅' | '▆' => text.push('='),
+                '▇' | '█' => text.push('#'),
                 '▓' => text.push('='),
                 '▒' => text.push('%'),
                 '░' | '−' | '–' | '—' | '·' => text.push('-'),
@@ -153,7 +193,7 @@ fn cut(text: &str, room: usize) -> String {
     let mut kept: Vec<char> = Vec::new();
     let mut width = 1;
     for c in text.chars().rev() {
-        width += unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        width += c.width().unwrap_or(0);
         if width > room {
             break;
         }

@@ -78,7 +78,7 @@ fn story(report: &Report) -> String {
         }
         Verdict::WarningOnly => warning(report),
         Verdict::NotVram => not_vram(report),
-        Verdict::Unknown => unknown(report, &sums),
+        Verdict::Unknown | Verdict::Cached | Verdict::Sound => unknown(report, &sums),
     }
 }
 
