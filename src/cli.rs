@@ -59,9 +59,9 @@ pub enum Command {
     Demo,
     /// Why it ran out of memory: what an out-of-memory text in a log means, what to change first, and what won't help.
     ///
-    /// Reads logs of any size, packed by gzip or not, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, torch memory snapshots and
+    /// Reads logs of any size, within gzip, zip or plain, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, torch memory snapshots and
     /// memory summaries, and recordings. Needs no GPU.
-    /// Ends with 1 where it finds nothing.
+    /// Ends with 1 where it finds nothing or a FILE cannot be read; the others are answered all the same.
     Explain(Explain),
     /// What works here and what doesn't, and why: a report without anything private in it.
     ///
@@ -234,6 +234,8 @@ pub struct Explain {
     pub format: ReportForm,
 
     /// With a torch memory snapshot: whether a request of SIZE would fit, and why not (such as 2GiB, 512MiB).
+    ///
+    /// Ends with 0 where it fits on every GPU of the snapshot, and with 1 where it does not, or where that depends on what the driver has.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub fit: Option<u64>,
 

@@ -52,6 +52,45 @@ fn answers_read_as_they_should() {
     }
 }
 
+/// Those that a reader could take for something else: another's PID that is one's own, graphs, what others hide, a host's shortage.
+#[test]
+fn answers_say_who_has_the_rest() {
+    for (folder, name) in [
+        ("eras", "06-comfyui-allocation"),
+        ("eras", "27-exit-137"),
+        ("eras", "29-ollama-too-large-for-system"),
+        ("eras", "34-torch-host-pid-outside"),
+        ("eras", "35-torch-hidden-others"),
+        ("h200", "01-graph"),
+        ("h200", "03-fraction"),
+    ] {
+        let folder = format!("{}/tests/explain/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let output = explain(&[&format!("{name}.txt")]).current_dir(folder).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{name}");
+        insta::assert_snapshot!(name, text(&output));
+    }
+}
+
+#[test]
+fn one_failure_of_many_ranks_is_one_answer_and_an_object_each() {
+    let of = |rank: u32, device: u32| {
+        format!(
+            "[rank{rank}]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.46 GiB. GPU {device} has a total capacity of 79.10 GiB of which \
+             121.56 MiB is free. Including non-PyTorch memory, this process has 78.97 GiB memory in use. Of the allocated memory 76.88 GiB is allocated by \
+             PyTorch, and 402.31 MiB is reserved by PyTorch but unallocated.\n"
+        )
+    };
+    let two = of(1, 1) + &of(0, 0);
+    let answer = text(&piped(&[], two.as_bytes()));
+    assert!(answer.starts_with("stdin:1  GPU 1 · rank 1, and GPU 0 · rank 0: torch · 2 times"), "{answer}");
+    assert_eq!(answer.matches("Change first").count(), 1);
+    assert!(!answer.contains("Then"), "{answer}");
+    let eight: String = (0..8).map(|rank| of(rank, rank)).collect();
+    let answer = text(&piped(&[], eight.as_bytes()));
+    assert!(answer.contains("GPU 3 · rank 3, and 4 more: torch · 8 times"), "{answer}");
+    assert_eq!(text(&piped(&["--format", "json"], eight.as_bytes())).lines().count(), 8);
+}
+
 #[test]
 fn json_has_one_object_a_text_with_the_columns_of_the_answers() {
     let wanted = cases("oom-texts");

@@ -1,10 +1,12 @@
 //! What an allocator says of itself, found in an input: a torch snapshot, or tables and lines within a log.
 
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 
 use anyhow::Context as _;
 
+use super::Answer;
 use crate::cli::{Explain, ReportForm};
+use crate::exit::Exit;
 use crate::inside::accounts::{Accounts, Found};
 use crate::inside::snapshot;
 use crate::model::{Bytes, SafeText};
@@ -14,43 +16,60 @@ use crate::output::explain::ExplainLook;
 /// Tables of one log that are answered in full: the last ones.
 const TABLES: usize = 2;
 
-/// A reader that looks at what goes through it.
+/// What `torch.save` calls its pickle.
+const IN_SAVED: &str = ":data.pkl";
+
+/// A reader that looks at what goes through it. Where the stream fails it ends: what was read until then is worth an answer.
 pub(super) struct Beheld<R> {
     inner: R,
     accounts: Accounts,
+    /// Why it ended before its end.
+    ended: Option<io::Error>,
 }
 
 impl<R: Read> Beheld<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, accounts: Accounts::new() }
+        Self { inner, accounts: Accounts::new(), ended: None }
     }
 
-    /// What went through.
-    pub(super) fn finish(self) -> Found {
-        self.accounts.finish()
+    /// What went through, and why the stream failed where it did.
+    pub(super) fn finish(self) -> (Found, Option<io::Error>) {
+        (self.accounts.finish(), self.ended)
     }
 }
 
 impl<R: Read> Read for Beheld<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let got = self.inner.read(into)?;
+        let got = match self.inner.read(into) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                self.ended = Some(error);
+                0
+            }
+            got => got?,
+        };
         self.accounts.take(&into[..got]);
         Ok(got)
     }
 }
 
-/// The answer to a snapshot.
+/// The answer to a snapshot. Where a request was asked about, no is any device on which it does not fit for certain.
 ///
 /// # Errors
 /// When it is none, is cut, or wants to run code.
-pub(super) fn of_snapshot(name: &str, reader: impl Read, wanted: &Explain, look: ExplainLook) -> anyhow::Result<String> {
+pub(super) fn of_snapshot(name: &str, reader: impl Read, wanted: &Explain, look: ExplainLook) -> anyhow::Result<Answer> {
     let name = SafeText::new(name);
-    let read = snapshot::read(reader).with_context(|| format!("cannot explain {name}"))?;
+    let read = snapshot::read(reader).with_context(|| {
+        let saved = if name.as_str().ends_with(IN_SAVED) { " (a plain one: torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))" } else { "" };
+        format!("cannot explain {name}{saved}")
+    })?;
     let reports = snapshot::examine(&read, wanted.fit.map(Bytes));
-    if wanted.format == ReportForm::Json {
-        return Ok(format!("{}\n", allocator::snapshot_json(&name, &read, &reports)));
-    }
-    Ok(allocator::snapshot(&name, &read, &reports, look))
+    let fits = !reports.is_empty() && reports.iter().all(|report| report.fit.as_ref().is_some_and(|fit| fit.fits() == Some(true)));
+    let exit = if wanted.fit.is_none() || fits { Exit::Fine } else { Exit::Failed };
+    let text = match wanted.format {
+        ReportForm::Json => format!("{}\n", allocator::snapshot_json(&name, &read, &reports)),
+        ReportForm::Text => allocator::snapshot(&name, &read, &reports, look),
+    };
+    Ok(Answer { text: Some(text), exit, remark: None })
 }
 
 /// The answer to the tables and lines of a log; `None` where there are none.

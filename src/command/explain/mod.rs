@@ -3,6 +3,7 @@
 mod accounts;
 mod beside;
 mod input;
+mod packed;
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -18,15 +19,25 @@ use crate::output::explain::{ExplainLook, answers, json_line, seen_line, sentenc
 use crate::view::Colors;
 use accounts::Beheld;
 use beside::Beside;
-use input::{Input, Opened};
+use input::{Input, Look, Opened};
 
 /// No answer is drawn wider: lines of text that are longer are hard to read.
 const WIDEST: usize = 108;
 
-/// Explains each input in turn.
+/// What came of one input.
+struct Answer {
+    /// To be printed; `None` where there is nothing to be said.
+    text: Option<String>,
+    /// Fine, or that the answer is no.
+    exit: Exit,
+    /// What is to be said beside it.
+    remark: Option<String>,
+}
+
+/// Explains each input in turn. One that cannot be read does not keep the others from their answers; the first trouble is the exit code.
 ///
 /// # Errors
-/// When an input cannot be read, or stdout fails.
+/// When nothing was asked for that could be read, or stdout fails.
 pub(super) fn run(wanted: &Explain, config: &Config) -> anyhow::Result<Exit> {
     let files = if wanted.files.is_empty() { vec![PathBuf::from("-")] } else { wanted.files.clone() };
     if files.iter().any(|file| file.as_os_str() == "-") && io::stdin().is_terminal() {
@@ -37,44 +48,71 @@ pub(super) fn run(wanted: &Explain, config: &Config) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     let mut printed = false;
     for file in &files {
-        let opened = Opened::open(file)?;
-        let text = explain(&opened.name, opened.input, wanted, config, &mut beside)?;
-        let Some(text) = text else {
-            super::say(&nothing_found(&opened.name))?;
-            exit = Exit::Failed;
-            continue;
+        let answer = match Opened::open(file).and_then(|opened| explain(opened, wanted, config, &mut beside)) {
+            Ok(answer) => answer,
+            Err(error) => {
+                let Some(exit) = Exit::of(&error) else { return Err(error) };
+                Answer { text: None, exit, remark: Some(format!("{error:#}")) }
+            }
         };
-        if printed && wanted.format == ReportForm::Text {
-            super::print("\n")?;
+        if let Some(text) = answer.text {
+            if printed && wanted.format == ReportForm::Text {
+                super::print("\n")?;
+            }
+            super::print(&text)?;
+            printed = true;
         }
-        super::print(&text)?;
-        printed = true;
+        if let Some(remark) = answer.remark {
+            super::say(&remark)?;
+        }
+        if exit == Exit::Fine {
+            exit = answer.exit;
+        }
     }
     Ok(exit)
 }
 
-/// The answer to one input; `None` where there is nothing to be said.
-fn explain(name: &str, input: Input, wanted: &Explain, config: &Config, beside: &mut Beside) -> anyhow::Result<Option<String>> {
+/// The answer to one input.
+fn explain(opened: Opened, wanted: &Explain, config: &Config, beside: &mut Beside) -> anyhow::Result<Answer> {
+    let Opened { name, input } = opened;
+    if wanted.fit.is_some() && !matches!(input, Input::Snapshot(_)) {
+        let text = format!(
+            "--fit needs a torch memory snapshot, and {} is {}: torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes one",
+            SafeText::new(&name),
+            input.kind()
+        );
+        return Err(UsageError(text).into());
+    }
+    let found = |text: Option<String>, look: Look| match text {
+        Some(_) => Answer { text, exit: Exit::Fine, remark: None },
+        None => Answer { text, exit: Exit::Failed, remark: Some(nothing_found(&name, look)) },
+    };
     match input {
-        Input::Log { reader, recent } => {
+        Input::Log { reader, recent, look: beginning } => {
             let mut reader = Beheld::new(reader);
-            let log = oom::read(&mut reader).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", SafeText::new(name)))?;
+            let log = oom::read(&mut reader).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", SafeText::new(&name)))?;
             beside.recent = recent;
-            let failures = of_log(name, &log, wanted, config, beside)?;
-            let mut found = reader.finish();
+            let failures = of_log(&name, &log, wanted, config, beside)?;
+            let (mut accounts, ended) = reader.finish();
             if failures.is_some() {
                 // The answer to a failure has those figures already.
-                found.notes.clear();
+                accounts.notes.clear();
                 if wanted.format == ReportForm::Json {
                     // One object a failure and nothing else, so that whoever counts objects counts failures.
-                    found.tables.clear();
+                    accounts.tables.clear();
                 }
             }
-            let accounts = accounts::of_log(base_name(name), &found, wanted.format, look(config));
-            Ok(accounts::joined(failures, accounts))
+            let accounts = accounts::of_log(base_name(&name), &accounts, wanted.format, look(config));
+            let mut answer = found(accounts::joined(failures, accounts), beginning);
+            if let Some(error) = ended {
+                let part = if answer.text.is_some() { "the answer is of what stands before that" } else { "nothing was found before that" };
+                answer.remark = Some(format!("{} could not be read to its end ({error}): {part}", SafeText::new(&name)));
+                answer.exit = Exit::Failed;
+            }
+            Ok(answer)
         }
-        Input::Snapshot(reader) => accounts::of_snapshot(base_name(name), reader, wanted, look(config)).map(Some),
-        Input::Recording(reader) => of_recording(name, reader, wanted.format),
+        Input::Snapshot(reader) => accounts::of_snapshot(base_name(&name), reader, wanted, look(config)),
+        Input::Recording(reader) => Ok(found(of_recording(&name, reader, wanted.format)?, Look::Text)),
     }
 }
 
@@ -134,7 +172,17 @@ fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-fn nothing_found(name: &str) -> String {
+fn nothing_found(name: &str, look: Look) -> String {
+    match look {
+        Look::Nothing => return format!("{}: it is empty", SafeText::new(name)),
+        Look::Binary => {
+            return format!(
+                "{}: binary data of no kind that is known here. Logs, torch memory snapshots (pickle) and recordings are, also within gzip or zip",
+                SafeText::new(name)
+            );
+        }
+        Look::Text => {}
+    }
     format!(
         "{}: no out-of-memory text and no account of an allocator in it. Looked for those of torch, TensorFlow, JAX, CuPy, RMM, Numba, CUDA.jl, Paddle, llama.cpp, Ollama, vLLM, SGLang, TGI, \
          TensorRT, ONNX Runtime, NCCL, cuBLAS, cuDNN, the driver and the kernel.\n\

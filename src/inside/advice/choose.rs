@@ -46,6 +46,9 @@ pub fn advise(report: &Report) -> Advice {
     advice
 }
 
+/// What two roundings and the driver's own few MiB leave of a card that nobody else uses.
+const OF_NOBODY: u64 = 100 << 20;
+
 impl Advice {
     pub(super) fn take(&mut self, remedy: Remedy) {
         self.say(remedy, remedy.facts().how.to_owned());
@@ -79,7 +82,7 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
     match report.verdict {
         Verdict::FullSelf => full(report, sums, advice),
         Verdict::TooBig => too_big(report, sums, advice),
-        Verdict::Fragmented => fragmented(report, advice),
+        Verdict::Fragmented => fragmented(report, sums, advice),
         Verdict::GraphPool => {
             let private = report.figures.private_pools.and_then(Amount::bytes).unwrap_or(0);
             advice.say(Remedy::FewerGraphs, format!("{}: they pin {}", Remedy::FewerGraphs.facts().how, said(private)));
@@ -192,7 +195,11 @@ fn too_big(report: &Report, sums: &Sums, advice: &mut Advice) {
     advice.take(Remedy::Shard);
 }
 
-fn fragmented(report: &Report, advice: &mut Advice) {
+fn fragmented(report: &Report, sums: &Sums, advice: &mut Advice) {
+    if report.also.contains(&Verdict::OtherProcess) {
+        let gone = sums.foreign(report);
+        advice.say(Remedy::LeaveOthers, format!("an emptier GPU: others hold {} of this one. vramtop shows who", said(gone)));
+    }
     if report.producer == Producer::CudaJl {
         advice.say(Remedy::DelCollect, "GC.gc(true); CUDA.reclaim() before the large allocation".to_owned());
         advice.take(Remedy::BigFirst);
@@ -274,6 +281,11 @@ fn pool(report: &Report, sums: &Sums, advice: &mut Advice) {
                 "a lower --max-num-seqs, or a lower --gpu-memory-utilization: the cache left no room for the sampler".to_owned(),
             );
         }
+        (Producer::Mlc, _) => {
+            advice.say(Remedy::VllmPool, "a higher gpu_memory_utilization: the engine counts with that share of the card alone".to_owned());
+            advice.take(Remedy::QuantWeights);
+            advice.take(Remedy::Shard);
+        }
         (Producer::Vllm, _) => {
             let by = report.hints.short_mib.map_or_else(String::new, |mib| format!(" (it is {} short)", said(mib << 20)));
             advice.say(Remedy::VllmPool, format!("a higher --gpu-memory-utilization{by}"));
@@ -350,6 +362,11 @@ fn warning(report: &Report, advice: &mut Advice) {
             Remedy::Balance,
             "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned(),
         ),
+        Some(Sign::LateRelease) => {
+            let text =
+                "nothing has to change. If the next load fails, look who still holds the card (vramtop --once), and end that runner".to_owned();
+            advice.say(Remedy::LeaveOthers, text);
+        }
         Some(Sign::PinnedFallback) => {
             advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned());
         }
@@ -393,13 +410,11 @@ fn wont(report: &Report, sums: &Sums, advice: &mut Advice) {
             if report.verdict == Verdict::TooBig {
                 say("Closing other programs: the empty card is too small for it.".to_owned());
             }
-            if sums.self_pid.is_some() {
-                say("Ending the process that the text names: it is this one, seen by its PID on the host.".to_owned());
-            }
         }
         Verdict::Fragmented if is_torch => {
             say("empty_cache(): split blocks can't be given back.".to_owned());
-            if sums.others == 0 && report.figures.this_process.is_some() {
+            let told = sums.own.zip(sums.free).zip(sums.capacity).map(|((own, free), capacity)| capacity.saturating_sub(own + free));
+            if sums.others == 0 && told.is_some_and(|rest| rest < OF_NOBODY) {
                 say("Closing other programs: there are none.".to_owned());
             }
         }
@@ -423,6 +438,9 @@ fn wont(report: &Report, sums: &Sums, advice: &mut Advice) {
         Verdict::NotVram => say("Freeing memory on the card: it is not what is short.".to_owned()),
         Verdict::UnevenSplit => say("A larger card: all of them together have room.".to_owned()),
         _ => {}
+    }
+    if let Some(pid) = sums.self_pid {
+        say(format!("Ending process {pid}: it is this one, seen by its PID on the host."));
     }
 }
 

@@ -1,8 +1,6 @@
 //! Figures as programs print them: a number of any locale with a unit, in bytes. Knows nothing of what a figure is for.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use super::pattern::pattern;
 
 /// A figure with a unit, as a piece of a pattern. The unit must be whole: a text that is cut within one has no figure there.
 pub(super) const FIGURE: &str = r"\d[\d.,'_\u{a0}\u{202f}\u{2009}]*\s*(?:bytes?|[KMGTPE]i?B|B)\b";
@@ -91,8 +89,7 @@ pub(super) fn unit_of(text: &str) -> Option<&str> {
 }
 
 fn split(text: &str) -> Option<(&str, &str)> {
-    static PARTS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^\s*(\d(?:[\d.,'_\u{a0}\u{202f}\u{2009}]*\d)?)[.,']?\s*([A-Za-z]*)\s*$").ok());
+    pattern!(PARTS, r"^\s*(\d(?:[\d.,'_\u{a0}\u{202f}\u{2009}]*\d)?)[.,']?\s*([A-Za-z]*)\s*$");
     let parts = PARTS.as_ref()?.captures(text)?;
     Some((parts.get(1)?.as_str(), parts.get(2)?.as_str()))
 }

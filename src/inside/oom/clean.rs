@@ -1,12 +1,11 @@
 //! One raw line as its program wrote it: without ANSI codes, JSON around it, rank tags, levels and times. Knows no memory text.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value;
 
 use super::LogTime;
+use super::pattern::pattern;
 use super::times;
 
 /// A line without what others put around it.
@@ -28,12 +27,6 @@ pub(super) struct Line {
     pub(super) text: String,
 }
 
-macro_rules! pattern {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($pattern).ok());
-    };
-}
-
 pattern!(ANSI, "\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)|[@-Z\\\\-_])");
 // Codes whose escape character was lost on the way through a web page, or is written out.
 pattern!(ANSI_SPELLED, r"(?:\^\[|\\x1b|\\u001b|\\033|\\e)\[[0-9;]*m");
@@ -43,7 +36,7 @@ pattern!(
 );
 pattern!(
     TIME,
-    r"^(?:\[|\()?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?|\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?|1[5-9]\d{8}(?:\.\d{1,9})?\b|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?:\]|\))?[:,]?\s*(?:[-|]\s+)?"
+    r#"^(?:\[|\(|time="?)?(?:\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?\s?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}\s+\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?|\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?|1[5-9]\d{8}(?:\.\d{1,9})?\b|\d\d:\d\d:\d\d(?:[.,]\d+)?)(?:\]|\)|")?[:,]?\s*(?:[-|]\s+)?"#
 );
 pattern!(
     LEVEL,
@@ -51,7 +44,7 @@ pattern!(
 );
 pattern!(
     NOISE,
-    r"^(?:E {3,}|stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )"
+    r"^(?:stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )"
 );
 pattern!(RANK, r"(\d+)(?:,\d+)?\]?$");
 pattern!(ACTOR_RANK, r"(?i)(?:rank[ _=]?|TP|DP)(\d+)");
@@ -165,12 +158,19 @@ fn stripped(number: u64, text: &str) -> Line {
             rest = &unindented[time.end()..];
             continue;
         }
+        // pytest's mark of a line of an error; a single letter before one blank is a level.
+        if let Some(after) = unindented.strip_prefix("E   ") {
+            rest = after;
+            continue;
+        }
         if let Some(level) = LEVEL.as_ref().and_then(|level| level.find(unindented)).filter(|level| level.end() < unindented.len()) {
             line.begins = true;
             rest = &unindented[level.end()..];
             continue;
         }
         if let Some(noise) = NOISE.as_ref().and_then(|noise| noise.find(unindented)) {
+            // A container's runtime stamps each line of a record.
+            line.begins &= !noise.as_str().starts_with("std");
             rest = &unindented[noise.end()..];
         }
         if rest.len() == before {

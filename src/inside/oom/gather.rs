@@ -1,12 +1,10 @@
 //! Clauses become texts: which of them belong together, which text is the same again, and who printed it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::clean::Line;
 use super::family::{Found, Role, Sign, clauses};
+use super::pattern::pattern;
 use super::verdict;
 use super::{Amount, Figures, Hints, LogTime, Producer, Report};
 
@@ -20,7 +18,7 @@ const NEAR_ECHO: u64 = 40;
 const MOST: usize = 10_000;
 const MOST_TAGS: usize = 4_096;
 
-static AGAIN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)(?:CUDA|HIP|XPU) out of memory\. tried to alloc").ok());
+pattern!(AGAIN, r"(?i)(?:CUDA|HIP|XPU) out of memory\. tried to alloc");
 
 /// A text in the making.
 #[derive(Clone, Debug)]
@@ -240,6 +238,10 @@ impl Gather {
     /// All texts, the first to happen first.
     pub(super) fn finish(mut self) -> Vec<Report> {
         self.close_all();
+        // A supervisor that ends the other ranks says the same.
+        if self.done.iter().any(|text| text.sign != Sign::KilledBySignal) {
+            self.done.retain(|text| text.sign != Sign::KilledBySignal);
+        }
         self.done.sort_by_key(|text| text.line);
         self.done.into_iter().map(report).collect()
     }

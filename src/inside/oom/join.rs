@@ -7,17 +7,12 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::Line;
+use super::pattern::pattern;
 
 /// No message is longer, in lines of a narrow terminal.
 const MOST_LINES: usize = 48;
 /// A terminal that breaks lines is hardly narrower.
 const WIDTHS: RangeInclusive<usize> = 30..=400;
-
-macro_rules! pattern {
-    ($name:ident, $pattern:expr) => {
-        static $name: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($pattern).ok());
-    };
-}
 
 // What a sentence that can be broken begins with.
 pattern!(

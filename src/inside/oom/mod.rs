@@ -8,6 +8,7 @@ mod clean;
 mod family;
 mod gather;
 mod join;
+mod pattern;
 mod report;
 mod scan;
 mod times;

@@ -67,6 +67,28 @@ words! {
         RustCuda = "rust cuda bindings",
         /// Ray.
         Ray = "ray",
+        /// Hugging Face transformers and accelerate.
+        Transformers = "transformers",
+        /// bitsandbytes.
+        Bitsandbytes = "bitsandbytes",
+        /// `MXNet`.
+        Mxnet = "mxnet",
+        /// `XGBoost`.
+        Xgboost = "xgboost",
+        /// `LightGBM`.
+        Lightgbm = "lightgbm",
+        /// Faiss.
+        Faiss = "faiss",
+        /// `ExLlama`.
+        Exllama = "exllama",
+        /// MLC and TVM.
+        Mlc = "mlc",
+        /// Triton, the server.
+        TritonServer = "triton server",
+        /// Blender.
+        Blender = "blender",
+        /// `OpenCL`.
+        OpenCl = "opencl",
         /// Something else that speaks to CUDA.
         Cuda = "cuda",
         /// NumPy, the Java machine and other users of the host's memory.

@@ -163,6 +163,20 @@ const ANCHORS: &[&str] = &[
     "current device:",
     "errno 12",
     "failed: out",
+    "too large for system",
+    "recover within timeout",
+    "insufficient vram",
+    "enough gpu ram",
+    "memory space",
+    "alloc fail type",
+    "allocation_failure",
+    "code 137",
+    "code: 137",
+    "status 137",
+    "code = -9",
+    "exitcode",
+    "sigkill: 9",
+    "(sigkill)",
 ];
 
 static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

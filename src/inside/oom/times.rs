@@ -1,21 +1,18 @@
 //! Times as logs print them. It does not decide on a year or a zone that a log leaves out.
 
-use std::sync::LazyLock;
-
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use regex::{Captures, Regex};
+use regex::Captures;
 use serde_json::Value;
 
 use super::LogTime;
+use super::pattern::pattern;
 use crate::model::Moment;
 
-static FULL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s?(Z|[+-]\d\d:?\d\d)?").ok());
-static SHORT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?:(\d\d)-(\d\d)|([A-Z][a-z]{2})\s+(\d{1,2})) (\d\d):(\d\d):(\d\d)(?:[.,](\d+))?").ok());
-static SECONDS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\D?(\d{10})(?:\.(\d+))?").ok());
+pattern!(FULL, r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s?(Z|[+-]\d\d:?\d\d)?");
+pattern!(SHORT, r"(?:(\d\d)-(\d\d)|([A-Z][a-z]{2})\s+(\d{1,2})) (\d\d):(\d\d):(\d\d)(?:[.,](\d+))?");
+pattern!(SECONDS, r"^\D?(\d{10})(?:\.(\d+))?");
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 

@@ -45,6 +45,8 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
         Sign::Retried => (WarningOnly, &[UnevenSplit], High),
         Sign::Probe => (WarningOnly, &[OtherProcess], High),
         Sign::Optional => (WarningOnly, &[], High),
+        Sign::LateRelease => (WarningOnly, &[OtherProcess], High),
+        Sign::KilledBySignal => (Verdict::Unknown, &[HostMemory], Low),
         Sign::Absurd => (BogusSize, &[], High),
         Sign::SoftSlice => (SliceCap, &[], High),
         Sign::FreeBelowTarget => (OtherProcess, &[ProcessCap], if short_by_much(report) { High } else { Medium }),
@@ -61,10 +63,13 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
     }
 }
 
+fn bytes_of(amount: Option<Amount>) -> Option<u64> {
+    amount.and_then(Amount::bytes)
+}
+
 /// Whether the engine's target is missed by more than what a leaving process or a desktop takes.
 fn short_by_much(report: &Report) -> bool {
-    let figure = |amount: Option<Amount>| amount.and_then(Amount::bytes);
-    match (figure(report.figures.tried), figure(report.figures.free), figure(report.figures.capacity)) {
+    match (bytes_of(report.figures.tried), bytes_of(report.figures.free), bytes_of(report.figures.capacity)) {
         (Some(target), Some(free), Some(capacity)) => target.saturating_sub(free) > capacity / 20,
         _ => false,
     }
@@ -95,7 +100,7 @@ impl Sums {
     /// Takes them from a report.
     pub fn of(report: &Report) -> Self {
         let figures = &report.figures;
-        let bytes = |amount: Option<Amount>| amount.and_then(Amount::bytes);
+        let bytes = bytes_of;
         let (allocated, total) = (bytes(figures.allocated), bytes(figures.reserved_total));
         let cached = bytes(figures.reserved_unallocated).or_else(|| Some(total?.saturating_sub(allocated?)));
         let named: Vec<(u32, u64)> = figures.others.iter().filter_map(|(pid, amount)| Some((*pid, amount.bytes()?))).collect();
@@ -103,12 +108,22 @@ impl Sums {
         // Inside a PID namespace the driver gives the host's PID, so torch takes itself for a stranger.
         let itself = framework.filter(|_| figures.this_process.is_none()).and_then(|framework| {
             let fits = |bytes: u64| (framework + CONTEXT_LEAST..=framework + CONTEXT_MOST).contains(&bytes);
-            named.iter().find(|(_, bytes)| fits(*bytes)).copied()
+            // Nor can it be another one when both together are more than the device.
+            let must = |bytes: u64| bytes >= framework && bytes_of(figures.capacity).is_some_and(|capacity| framework + bytes > capacity);
+            let found = named.iter().find(|(_, bytes)| fits(*bytes)).or_else(|| named.iter().find(|(_, bytes)| must(*bytes)));
+            found.copied()
         });
         let own = bytes(figures.this_process).or(itself.map(|(_, bytes)| bytes));
         let self_pid = itself.map(|(pid, _)| pid);
         let others = named.iter().filter(|(pid, _)| Some(*pid) != self_pid).map(|(_, bytes)| bytes).sum();
         Self { tried: bytes(figures.tried), capacity: bytes(figures.capacity), free: bytes(figures.free), allocated, cached, own, others, self_pid }
+    }
+
+    /// What others hold as far as the text tells: those that it names, or else what its old form leaves for them.
+    pub fn foreign(&self, report: &Report) -> u64 {
+        let figures = &report.figures;
+        let tells_processes = self.own.is_some() || figures.this_process.is_some() || !figures.others.is_empty();
+        if tells_processes { self.others } else { self.unnamed(report).unwrap_or(0) }
     }
 
     /// What the old form leaves for other processes: capacity - free - reserved - context.
@@ -191,21 +206,19 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
         return Some((Verdict::HostSpill, &[Verdict::FullSelf], High));
     }
     let tried = sums.tried;
+    let private = bytes_of(figures.private_pools).unwrap_or(0);
     if let (Some(tried), Some(cached)) = (tried, sums.cached) {
         let joined = sums.free.is_some_and(|free| free < tried && free + cached >= tried);
-        if cached >= tried {
-            let private = figures.private_pools.and_then(Amount::bytes).unwrap_or(0);
-            if private > 0 && private >= sums.allocated.unwrap_or(0) / 10 {
-                return Some((Verdict::GraphPool, &[Verdict::Fragmented], High));
-            }
+        if cached >= tried && private > 0 && private >= sums.allocated.unwrap_or(0) / 10 {
+            return Some((Verdict::GraphPool, &[Verdict::Fragmented], High));
         }
         if cached >= tried || joined {
             let nearly_full = sums.allocated.is_some_and(|live| live / 9 * 10 > capacity);
-            let pool = report.producer == Producer::CudaJl;
-            return Some(match (pool, nearly_full) {
-                (true, _) => (Verdict::Fragmented, &[Verdict::PoolCap], Medium),
-                (false, true) => (Verdict::Fragmented, &[Verdict::FullSelf], Medium),
-                (false, false) => (Verdict::Fragmented, &[], High),
+            return Some(match report.producer {
+                Producer::CudaJl => (Verdict::Fragmented, &[Verdict::PoolCap], Medium),
+                _ if nearly_full => (Verdict::Fragmented, &[Verdict::FullSelf], Medium),
+                _ if sums.foreign(report) > capacity / 2 => (Verdict::Fragmented, &[Verdict::OtherProcess], Medium),
+                _ => (Verdict::Fragmented, &[], High),
             });
         }
     }
@@ -213,12 +226,12 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
     if sums.allocated.is_some() && sums.own.is_some_and(|own| own.saturating_sub(framework) >= OUTSIDE) {
         return Some((Verdict::OutsideFramework, &[], High));
     }
-    if sums.others > capacity / 2 {
+    if sums.foreign(report) > capacity / 2 {
         return Some((Verdict::OtherProcess, &[], High));
     }
-    let tells_processes = sums.own.is_some() || figures.this_process.is_some() || !figures.others.is_empty();
-    if !tells_processes && sums.unnamed(report).is_some_and(|other| other > capacity / 2) {
-        return Some((Verdict::OtherProcess, &[], High));
+    // Where graphs hold most of what is live, they are the load.
+    if private > 0 && sums.allocated.is_some_and(|live| private >= live / 2) {
+        return Some((Verdict::GraphPool, &[Verdict::FullSelf], High));
     }
     if report.hints.slice.is_some() {
         return Some((Verdict::SliceCap, &[Verdict::FullSelf], High));
@@ -244,6 +257,8 @@ fn by_producer(report: &Report, sums: &Sums, sign: Sign) -> Option<Judgement> {
         Producer::Jax | Producer::Xla if is_tiny => (PoolCap, &[OtherProcess], Medium),
         Producer::Jax | Producer::Xla | Producer::TensorFlow => (Unknown, &[FullSelf, PoolCap], Medium),
         Producer::Ollama | Producer::Cupy | Producer::Ort | Producer::Rmm | Producer::CudaJl => (Unknown, &[FullSelf], High),
+        Producer::Transformers | Producer::Exllama => (Unknown, &[FullSelf, OtherProcess], High),
+        Producer::Bitsandbytes => (Unknown, &[FullSelf, HostMemory], High),
         Producer::Paddle => (Unknown, &[OtherProcess, FullSelf], Medium),
         Producer::TensorRt if sign == Sign::Shortage => (Unknown, &[TooBig], High),
         Producer::Torch if sign == Sign::Bare => (Unknown, &[OtherProcess, HostMemory], High),

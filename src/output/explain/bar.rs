@@ -38,6 +38,10 @@ impl Bar {
         }
     }
 
+    fn say(&mut self, name: &str, bytes: u64, glyph: char, tone: Tone) {
+        self.add(format!("{name} {}", said(bytes)), bytes, glyph, tone);
+    }
+
     /// What the bar stands for.
     pub(super) fn whole(&self) -> &str {
         &self.whole
@@ -79,78 +83,91 @@ impl Part {
     }
 }
 
-/// The bar of a text, where its figures allow one.
+/// What of a gap is drawn: less is rounding, and the driver's own few MiB.
+const SEEN: u64 = 50;
+/// A context with its libraries, at the most; where others have part of the rest half of that is taken for it.
+const CONTEXT: u64 = (1 << 30) + (1 << 30) / 20;
+const CONTEXT_USUAL: u64 = 1 << 29;
+
+/// The bar of a text, where its figures allow one: others, this process, what is free. What the text names nobody for is drawn, too.
 pub(super) fn of(report: &Report) -> Option<Bar> {
     let sums = Sums::of(report);
     let bytes = |amount: Option<Amount>| amount.and_then(Amount::bytes);
     let capacity = sums.capacity.filter(|capacity| *capacity > 0)?;
     let mut bar = Bar::new(capacity, said(capacity));
-    let named = |name: &str, bytes: u64| format!("{name} {}", said(bytes));
     let (live, cached) = (sums.allocated.unwrap_or(0), sums.cached.unwrap_or(0));
-    let own = sums.own.unwrap_or(live + cached);
+    let free = sums.free.unwrap_or(0);
+    let Rest { hidden, untold, outside } = Rest::of(&sums, bar.total);
+    let own = live + cached + outside;
+    others(&mut bar, report, &sums);
     match report.verdict {
-        Verdict::FullSelf | Verdict::SliceCap => {
-            others(&mut bar, report, &sums);
-            let tried = sums.tried.unwrap_or(0);
-            match sums.free {
-                Some(free) if free >= bar.total / 20 => {
-                    bar.add(named("this process", own), own, '█', Tone::Own);
-                    bar.add(format!("asked {}, room for {}", said(tried), said(free)), free, '▓', Tone::Other);
-                }
-                free => {
-                    bar.add(named("live", live), live, '█', Tone::Own);
-                    bar.add(named("cached", cached), cached, '▒', Tone::Own);
-                    bar.add(named("context", own.saturating_sub(live + cached)), own.saturating_sub(live + cached), '░', Tone::Own);
-                    bar.add(named(" free", free.unwrap_or(0)), free.unwrap_or(0), ' ', Tone::Dim);
-                }
-            }
+        Verdict::FullSelf | Verdict::SliceCap if free >= bar.total / 20 => {
+            bar.say("others", hidden, '░', Tone::Other);
+            bar.say("this process", own, '█', Tone::Own);
+            bar.add(format!("asked {}, room for {}", said(sums.tried.unwrap_or(0)), said(free)), free, '▓', Tone::Other);
+            return Some(bar);
         }
-        Verdict::Fragmented => {
-            others(&mut bar, report, &sums);
-            bar.add(named("live", live), live, '█', Tone::Own);
-            bar.add(named("stuck", cached), cached, '▒', Tone::Own);
-            let free = sums.free.unwrap_or(0);
-            bar.add(named(" free", free), free, ' ', Tone::Dim);
-        }
-        Verdict::GraphPool => {
-            let private = bytes(report.figures.private_pools).unwrap_or(0).min(live);
-            bar.add(named("live", live - private), live - private, '█', Tone::Own);
-            bar.add(named("graphs", private), private, '▓', Tone::Own);
-            bar.add(named("cached", cached), cached, '▒', Tone::Own);
+        Verdict::FullSelf | Verdict::SliceCap | Verdict::Fragmented | Verdict::GraphPool | Verdict::OutsideFramework => {
+            let private = if report.verdict == Verdict::GraphPool { bytes(report.figures.private_pools).unwrap_or(0).min(live) } else { 0 };
+            bar.say("others", hidden, '░', Tone::Other);
+            bar.say("live", live - private, '█', Tone::Own);
+            bar.say("graphs", private, '▓', Tone::Own);
+            bar.say(if report.verdict == Verdict::Fragmented { "stuck" } else { "cached" }, cached, '▒', Tone::Own);
+            let name = match report.verdict {
+                Verdict::OutsideFramework => "not the framework's",
+                _ if outside > CONTEXT => "outside",
+                _ => "context",
+            };
+            bar.say(name, outside, '░', Tone::Own);
+            bar.say("not told", untold, '░', Tone::Dim);
         }
         Verdict::OtherProcess => {
-            others(&mut bar, report, &sums);
-            if sums.others == 0 {
-                let unnamed = sums.unnamed(report).or_else(|| Some(bar.total.checked_sub(sums.free?)?.saturating_sub(own)))?;
-                bar.add(named("others", unnamed), unnamed, '░', Tone::Other);
-            }
-            bar.add(named("this process", own), own, '█', Tone::Own);
-            let free = sums.free.unwrap_or(0);
-            bar.add(named(" free", free), free, ' ', Tone::Dim);
+            bar.say("others", hidden, '░', Tone::Other);
+            bar.say("this process", own, '█', Tone::Own);
         }
         Verdict::ProcessCap => {
-            let allowed = bytes(report.figures.allowed)?;
-            others(&mut bar, report, &sums);
-            bar.add(named("live", live), live, '█', Tone::Own);
-            bar.add(named("left of the limit", allowed.saturating_sub(live)), allowed.saturating_sub(live), '▒', Tone::Own);
-            let free = sums.free.unwrap_or(0);
-            bar.add(named(" free", free), free, ' ', Tone::Dim);
-        }
-        Verdict::OutsideFramework => {
-            sums.own?;
-            bar.add(named("live", live), live, '█', Tone::Own);
-            bar.add(named("cached", cached), cached, '▒', Tone::Own);
-            bar.add(named("not the framework's", own.saturating_sub(live + cached)), own.saturating_sub(live + cached), '░', Tone::Other);
+            let left = bytes(report.figures.allowed)?.saturating_sub(live + cached).min(free);
+            bar.say("others", hidden, '░', Tone::Other);
+            bar.say("this process", own, '█', Tone::Own);
+            bar.say("left of the limit", left, '▒', Tone::Own);
+            bar.add(format!(" free {}", said(free)), free - left, ' ', Tone::Dim);
+            return Some(bar);
         }
         _ => return None,
     }
+    bar.say(" free", free, ' ', Tone::Dim);
     Some(bar)
+}
+
+/// What is neither live, cached, free nor named.
+#[derive(Default)]
+struct Rest {
+    /// Of others.
+    hidden: u64,
+    /// Cached, of others, or context: the text does not tell.
+    untold: u64,
+    /// Of this process: its context, and what is not the framework's.
+    outside: u64,
+}
+
+impl Rest {
+    fn of(sums: &Sums, total: u64) -> Self {
+        let framework = sums.allocated.unwrap_or(0) + sums.cached.unwrap_or(0);
+        let rest = |own: u64| sums.free.map_or(0, |free| total.saturating_sub(free).saturating_sub(sums.others).saturating_sub(own));
+        let visible = |bytes: u64| if bytes >= total / SEEN { bytes } else { 0 };
+        match sums.own {
+            Some(own) => Self { hidden: visible(rest(own)), outside: own.saturating_sub(framework), untold: 0 },
+            None if sums.allocated.is_none() => Self { hidden: rest(0), ..Self::default() },
+            None if sums.cached.is_none() => Self { untold: rest(framework), ..Self::default() },
+            None if rest(framework) <= CONTEXT => Self { outside: rest(framework), ..Self::default() },
+            None => Self { hidden: visible(rest(framework) - CONTEXT_USUAL), outside: CONTEXT_USUAL, untold: 0 },
+        }
+    }
 }
 
 fn others(bar: &mut Bar, report: &Report, sums: &Sums) {
     let named = report.figures.others.iter().filter(|(pid, _)| Some(*pid) != sums.self_pid);
     for (pid, amount) in named {
-        let bytes = amount.bytes().unwrap_or(0);
-        bar.add(format!("process {pid} {}", said(bytes)), bytes, '░', Tone::Other);
+        bar.say(&format!("process {pid}"), amount.bytes().unwrap_or(0), '░', Tone::Other);
     }
 }

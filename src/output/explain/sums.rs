@@ -8,6 +8,20 @@ pub(super) fn fine(bytes: u64) -> String {
     if bytes == 0 || gib >= 0.1 { format!("{gib:.2}") } else { format!("{:.2} MiB", bytes as f64 / (1_u64 << 20) as f64) }
 }
 
+/// Why a process that the text names is the one that failed.
+pub(super) fn itself(report: &Report) -> Option<String> {
+    let sums = Sums::of(report);
+    let (pid, own, live, cached) = (sums.self_pid?, sums.own?, sums.allocated?, sums.cached?);
+    let outside = own.saturating_sub(live + cached);
+    Some(format!(
+        "{} live + {} cached + {} outside = {}: process {pid} is this one, by its PID on the host.",
+        fine(live),
+        fine(cached),
+        fine(outside),
+        fine(own)
+    ))
+}
+
 /// The line, where the figures make one.
 pub(super) fn line(report: &Report) -> Option<String> {
     let sums = Sums::of(report);
@@ -23,7 +37,8 @@ pub(super) fn line(report: &Report) -> Option<String> {
         Verdict::Fragmented => {
             let (tried, cached) = (tried?, sums.cached?);
             let free = sums.free.unwrap_or(0);
-            Some(match report.figures.reserved_total.and_then(Amount::bytes).zip(sums.allocated) {
+            let whose = hidden(report, &sums).map_or_else(String::new, |line| format!("  {line}"));
+            let line = match report.figures.reserved_total.and_then(Amount::bytes).zip(sums.allocated) {
                 _ if cached < tried => {
                     format!("{} free + {} stuck = {} ≥ {}, and neither alone is.", fine(free), fine(cached), fine(free + cached), fine(tried))
                 }
@@ -31,17 +46,16 @@ pub(super) fn line(report: &Report) -> Option<String> {
                     format!("{} reserved − {} live = {} unused inside ≥ {} asked.", fine(reserved), fine(live), fine(cached), fine(tried))
                 }
                 None => format!("{} reserved and not live ≥ {} asked; {} free on the card.", fine(cached), fine(tried), fine(free)),
-            })
+            };
+            Some(line + &whose)
         }
         Verdict::GraphPool => {
-            let private = bytes(report.figures.private_pools)?;
-            Some(format!(
-                "{} of {} live are held for captured graphs; {} cached ≥ {} asked.",
-                fine(private),
-                fine(sums.allocated?),
-                fine(sums.cached?),
-                fine(tried?)
-            ))
+            let (private, live, cached, tried) = (bytes(report.figures.private_pools)?, sums.allocated?, sums.cached?, tried?);
+            let room = match sums.free {
+                Some(free) if cached < tried => format!("{} free + {} cached < {} asked", fine(free), fine(cached), fine(tried)),
+                _ => format!("{} cached ≥ {} asked", fine(cached), fine(tried)),
+            };
+            Some(format!("{} of {} live are held for captured graphs; {room}.", fine(private), fine(live)))
         }
         Verdict::OtherProcess => other(report, &sums),
         Verdict::ProcessCap => {
@@ -97,7 +111,10 @@ pub(super) fn line(report: &Report) -> Option<String> {
 
 fn full(report: &Report, sums: &Sums) -> Option<String> {
     if let (Some(planned), Sign::Plan) = (report.figures.planned.and_then(Amount::bytes), report.hints.sign?) {
-        return Some(format!("{} planned by the compiled program in all; {} of it is this request.", fine(planned), fine(sums.tried?)));
+        return Some(match sums.capacity {
+            Some(capacity) => format!("{} planned by the compiled program in all > {}, all that the device has.", fine(planned), fine(capacity)),
+            None => format!("{} planned by the compiled program in all; {} of it is this request.", fine(planned), fine(sums.tried?)),
+        });
     }
     if report.producer == Producer::LlamaCpp {
         let (loaded, tried, free) = (report.hints.loaded?, sums.tried?, sums.free?);
@@ -151,7 +168,13 @@ fn other(report: &Report, sums: &Sums) -> Option<String> {
         let own = sums.own.map_or_else(String::new, |own| format!("; {} this process's", fine(own)));
         return Some(format!("{} others' of {} = {share:.0} %{own}.", fine(sums.others), fine(capacity)));
     }
+    hidden(report, sums)
+}
+
+/// What others hold where the text does not name them and they have most of the card.
+fn hidden(report: &Report, sums: &Sums) -> Option<String> {
     let (live, cached, free) = (sums.allocated?, sums.cached?, sums.free?);
+    let capacity = sums.capacity.filter(|capacity| sums.others == 0 && sums.foreign(report) > capacity / 2)?;
     Some(format!(
         "{} − {} free − {} its own − 0.50 context = {} held by others.",
         fine(capacity),

@@ -35,11 +35,14 @@ fn story(report: &Report) -> String {
         Verdict::TooBig if report.producer == Producer::LlamaCpp => format!("{asked} in one buffer, and {} were free before it.", say(sums.free)),
         Verdict::TooBig => format!("{asked} at once, and the whole card has {}. No allocator setting changes that.", say(sums.capacity)),
         Verdict::Fragmented => fragmented(report, &sums),
-        Verdict::GraphPool => format!(
-            "{asked}. Captured graphs hold {}, and what is unused inside their pools ({}) serves nothing else.",
-            say(bytes(report.figures.private_pools)),
-            say(sums.cached)
-        ),
+        Verdict::GraphPool => {
+            let private = say(bytes(report.figures.private_pools));
+            if sums.cached.zip(sums.tried).is_some_and(|(cached, tried)| cached >= tried) {
+                format!("{asked}. Captured graphs hold {private}, and what is unused inside their pools ({}) serves nothing else.", say(sums.cached))
+            } else {
+                format!("{asked}. Captured graphs hold {private} of the {} that are live.", say(sums.allocated))
+            }
+        }
         Verdict::OtherProcess => other(report, &sums),
         Verdict::ProcessCap => {
             let room = sums.free.map_or_else(String::new, |free| format!(" with {} free on the card", said(free)));
@@ -89,7 +92,10 @@ fn sized(report: &Report) -> String {
 fn full(report: &Report, sums: &Sums) -> String {
     if report.hints.sign == Some(Sign::Plan) {
         let planned = report.figures.planned.and_then(Amount::bytes).map_or_else(|| "more than there is".to_owned(), said);
-        return format!("The compiled program plans {planned} in all; the request that failed is only a part of it.");
+        return match sums.capacity {
+            Some(capacity) => format!("The compiled program plans {planned} in all, and the device has {}.", said(capacity)),
+            None => format!("The compiled program plans {planned} in all; the request that failed is only a part of it."),
+        };
     }
     let tried = sums.tried.unwrap_or(0);
     if report.producer == Producer::LlamaCpp {
@@ -133,17 +139,23 @@ fn fragmented(report: &Report, sums: &Sums) -> String {
             said(allowed)
         );
     }
+    let more = match report.also.first() {
+        Some(Verdict::FullSelf) => " Live tensors take most of the card, too.".to_owned(),
+        Some(Verdict::OtherProcess) => {
+            format!(" But others hold {} of the card's {}.", said(sums.foreign(report)), said(sums.capacity.unwrap_or(0)))
+        }
+        _ => String::new(),
+    };
     if cached < tried {
         return format!(
-            "It asked for {}. {} were unused, but in two parts that can't be joined: {} on the card and {} inside {whose}.",
+            "It asked for {}. {} were unused, but in two parts that can't be joined: {} on the card and {} inside {whose}.{more}",
             said(tried),
             said(free + cached),
             said(free),
             said(cached)
         );
     }
-    let full = if report.also.contains(&Verdict::FullSelf) { " Live tensors take most of the card, too." } else { "" };
-    format!("It asked for {}. {} were unused inside {whose}, but in no single piece that is large enough.{full}", said(tried), said(cached))
+    format!("It asked for {}. {} were unused inside {whose}, but in no single piece that is large enough.{more}", said(tried), said(cached))
 }
 
 fn other(report: &Report, sums: &Sums) -> String {
@@ -227,6 +239,9 @@ fn warning(report: &Report) -> String {
     match report.hints.sign {
         Some(Sign::Probe) => format!("A probe for a large pool at the start{size}: it goes on with less each time. Not a failure."),
         Some(Sign::Retried) => format!("A buffer{size} found no room; the program tried again without it and went on."),
+        Some(Sign::LateRelease) => {
+            "The memory of a model that was unloaded was not seen to come back in time; the program went on with what it saw.".to_owned()
+        }
         Some(Sign::PinnedFallback) => format!("Page-locked host memory{size} could not be had; the program goes on without, loading is slower."),
         _ => "A faster way was left out for want of memory; the program went on.".to_owned(),
     }
@@ -264,6 +279,10 @@ fn unknown(report: &Report, sums: &Sums) -> String {
             format!("It asked for {} with {}{capacity} free. The text does not say who held the rest, or it is cut.", said(tried), said(free))
         };
     }
+    if report.hints.sign == Some(Sign::KilledBySignal) {
+        return "A process was killed from outside (signal 9). Most often for want of host RAM, or by a container's limit; the code does not say."
+            .to_owned();
+    }
     let what = match (sums.tried, report.hints.sign) {
         (Some(tried), _) => format!("Only the request is known ({})", said(tried)),
         (None, Some(Sign::Bare)) => "A bare status code".to_owned(),
@@ -274,6 +293,12 @@ fn unknown(report: &Report, sums: &Sums) -> String {
 
 /// What to run next time.
 pub(super) fn next_time(report: &Report) -> Vec<String> {
+    if report.hints.sign == Some(Sign::KilledBySignal) {
+        return vec![
+            "dmesg -T | grep -i oom   right after it: whom the kernel killed, and why".to_owned(),
+            "kubectl describe pod, docker inspect, sacct -j JOB   say OOMKilled or OUT_OF_MEMORY where it was a limit".to_owned(),
+        ];
+    }
     let mut lines = vec![
         "vramtop -l 1 --format json -o run.jsonl   beside it: who held what, 20 times a second".to_owned(),
         "vramtop explain LOG --recording run.jsonl   once it has failed again".to_owned(),
@@ -288,7 +313,9 @@ pub(super) fn next_time(report: &Report) -> Vec<String> {
 pub(super) fn doubt(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::Unknown => ". The text does not decide it.",
+        Verdict::Fragmented if report.also.contains(&Verdict::OtherProcess) => ": with that memory back it would not matter how this one's is split.",
         Verdict::Fragmented => ", when what is unused is pinned or the load itself has grown.",
+        Verdict::GraphPool if report.also.contains(&Verdict::FullSelf) => ": what graphs hold is live, too.",
         _ => ", if the card at that moment says so.",
     }
 }

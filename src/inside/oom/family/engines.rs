@@ -2,8 +2,8 @@
 
 use super::Producer::{LlamaCpp, Ollama, Ort, Sglang, TensorRt, Tgi, Vllm};
 use super::Sign::{
-    Bare, Batch, CacheBelowRequest, FreeBelowTarget, HostRam, IntegratedPool, NeighbourChanged, NoCache, Optional, PinnedFallback, PoolLimit,
-    Retried, Shortage,
+    Bare, Batch, CacheBelowRequest, FreeBelowTarget, HostRam, IntegratedPool, LateRelease, NeighbourChanged, NoCache, Optional, PinnedFallback,
+    PoolLimit, Retried, Shortage,
 };
 use super::{Clause, adds, opens, settles, tells};
 
@@ -22,6 +22,13 @@ pub(super) const CLAUSES: &[Clause] = &[
     tells(LlamaCpp, r"(?:CUDA|ROCm|MUSA|Vulkan)(?P<on>\d+)(?:_Split)? (?:model|KV|compute|output|RS) buffer size\s*=\s*(?P<device_loaded>{F})"),
     // Ollama.
     opens(Ollama, HostRam, r"requires more system memory \((?P<tried>{F})\) than is available \((?P<free>{F})\)").decimal(),
+    opens(
+        Ollama,
+        HostRam,
+        r#"(?:request too large for system|more system memory than is available)"?\s+requested="?(?P<tried>{F}|\d{6,})"?\s+available="?(?P<free>{F}|\d{6,}\s)"#,
+    ),
+    opens(Ollama, HostRam, r"model request too large for system|requires more system memory than is available"),
+    opens(Ollama, LateRelease, r"VRAM usage didn't recover within timeout"),
     opens(Ollama, Bare, r"llama runner process (?:has terminated|no longer running):?.{0,60}(?:out of memory|cudaMalloc failed)"),
     // vLLM.
     opens(
@@ -32,7 +39,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     opens(Vllm, FreeBelowTarget, r"free memory on device.{0,80}less than desired GPU memory utilization"),
     opens(Vllm, NeighbourChanged, r"error in memory profiling\.?.{0,40}(?:initial )?free memory"),
     opens(Vllm, NoCache, r"no available memory for the cache blocks"),
-    adds(Vllm, r"available KV cache memory:\s*[-−](?P<short>{F})"),
+    adds(Vllm, r"available KV cache memory:\s*(?:-|−)(?P<short>{F})"),
     opens(
         Vllm,
         CacheBelowRequest,
@@ -58,7 +65,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     opens(TensorRt, Shortage, r"OutOfMemory \(requested size was (?P<tried>{F})"),
     opens(TensorRt, Shortage, r"Error Code 2: OutOfMemory"),
     opens(TensorRt, Bare, r"Error Code 1: Cuda Runtime \((?:out of memory|In allocate)"),
-    opens(TensorRt, Bare, r"\[TensorRT-LLM\].{0,200}out of memory"),
+    opens(TensorRt, Bare, r"\[TensorRT-LLM\].{0,200}out of memory|CUDA runtime error in .{0,160}out of memory"),
     opens(TensorRt, Optional, r"tactic device request:\s*(?P<tried>{F})\s*available:\s*(?P<free>{F})"),
     opens(TensorRt, IntegratedPool, r"NvMapMem\w+:? .{0,40}error (?:12|-12)\b"),
     settles(TensorRt, IntegratedPool, r"NvMapMemAlloc\w*|NvMapMemHandleAlloc"),

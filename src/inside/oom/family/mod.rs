@@ -6,13 +6,17 @@ mod driver;
 mod engines;
 mod host;
 mod pools;
+mod programs;
 mod torch;
 
+use std::collections::BTreeSet;
 use std::sync::{LazyLock, OnceLock};
 
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use aho_corasick::AhoCorasick;
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::amount::{Base, FIGURE, LOOSE, NUMBER, unit_of};
+use super::pattern::words;
 use super::{Amount, Figures, Hints, Producer};
 
 /// What a text is a sign of, beside its figures. In the order in which one goes before another.
@@ -42,6 +46,8 @@ pub enum Sign {
     Probe,
     /// A faster way was left out for want of memory.
     Optional,
+    /// Memory of a program that ended was not seen to come back in time.
+    LateRelease,
     /// The size is beyond any memory.
     Absurd,
     /// A slicer's limit.
@@ -68,6 +74,8 @@ pub enum Sign {
     Shortage,
     /// A driver's code without anything else.
     Bare,
+    /// A process was killed from outside, and nothing says by whom.
+    KilledBySignal,
 }
 
 /// What a clause does.
@@ -131,47 +139,68 @@ pub(super) struct Found {
     pub(super) board_gib: Option<u32>,
 }
 
+/// The clauses of all families, and the words by which those that can be in a text are found: a short text has a handful of them.
 struct Grammar {
-    /// Patterns are compiled when they are first found: a text has a handful of them.
     clauses: Vec<(Clause, OnceLock<Option<Regex>>)>,
-    any: Option<RegexSet>,
+    words: Option<AhoCorasick>,
+    /// Whose each word is.
+    of_word: Vec<usize>,
+    /// Clauses without a word of their own.
+    always: Vec<usize>,
 }
 
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
+    let (mut all, mut of_word, mut always) = (Vec::new(), Vec::new(), Vec::new());
     let clauses: Vec<_> = TABLES.into_iter().flatten().map(|clause| (*clause, OnceLock::new())).collect();
-    let patterns = clauses.iter().map(|(clause, _)| expand(clause.pattern));
-    let any = RegexSetBuilder::new(patterns).case_insensitive(true).size_limit(1 << 28).dfa_size_limit(1 << 24).build().ok();
-    Grammar { clauses, any }
+    for (at, (clause, _)) in clauses.iter().enumerate() {
+        match words(&["{F}", "{L}", "{N}"].iter().fold(clause.pattern.to_owned(), |pattern, figure| pattern.replace(figure, "[0-9]"))) {
+            Some(words) => {
+                of_word.extend(words.iter().map(|_| at));
+                all.extend(words);
+            }
+            None => always.push(at),
+        }
+    }
+    Grammar { clauses, words: AhoCorasick::builder().ascii_case_insensitive(true).build(all).ok(), of_word, always }
 });
 
-const TABLES: [&[Clause]; 5] = [torch::CLAUSES, engines::CLAUSES, pools::CLAUSES, driver::CLAUSES, host::CLAUSES];
+const TABLES: [&[Clause]; 6] = [torch::CLAUSES, engines::CLAUSES, pools::CLAUSES, programs::CLAUSES, driver::CLAUSES, host::CLAUSES];
 
-/// `{F}` is a figure with its unit, `{L}` one whose unit may be a letter, `{N}` a bare number. Classes are those of ASCII: these texts have
-/// no other digits and words, and the tables are built some ten times as fast.
-fn expand(pattern: &str) -> String {
-    let whole = pattern.replace("{F}", FIGURE).replace("{L}", LOOSE).replace("{N}", NUMBER);
-    let ascii = [(r"\d", "[0-9]"), (r"\w", "[0-9A-Za-z_]"), (r"\s", r"[\t\n\r \u{a0}\u{202f}]"), (r"\b", r"(?-u:\b)")];
-    ascii.iter().fold(whole, |pattern, (class, ascii)| pattern.replace(class, ascii))
+impl Grammar {
+    /// The clauses that can be in a text, in the order of the tables.
+    fn candidates(&self, text: &str) -> BTreeSet<usize> {
+        let Some(words) = &self.words else { return (0..self.clauses.len()).collect() };
+        let found = words.find_overlapping_iter(text).filter_map(|found| self.of_word.get(found.pattern().as_usize()));
+        self.always.iter().chain(found).copied().collect()
+    }
+}
+
+/// `{F}` is a figure with its unit, `{L}` one whose unit may be a letter, `{N}` a bare number. Patterns are of bytes, which makes them small:
+/// what is not ASCII is spelled out.
+fn compile(pattern: &str) -> Option<Regex> {
+    let spaces = r"(?:[\t\n\r ]|\xc2\xa0|\xe2\x80\xaf)";
+    let whole = pattern.replace("{F}", &figure(FIGURE)).replace("{L}", &figure(LOOSE)).replace("{N}", &figure(NUMBER)).replace(r"\s", spaces);
+    RegexBuilder::new(&whole).case_insensitive(true).unicode(false).build().ok()
+}
+
+/// The separators of other locales as bytes.
+fn figure(pattern: &str) -> String {
+    pattern.replace(r"[\d.,'_\u{a0}\u{202f}\u{2009}]", r"(?:[\d.,'_]|\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x89)")
 }
 
 /// The clauses in a text.
 pub(super) fn clauses(text: &str) -> Vec<Found> {
     let grammar = &*GRAMMAR;
-    let matching: Vec<usize> = match &grammar.any {
-        Some(any) => any.matches(text).into_iter().collect(),
-        None => (0..grammar.clauses.len()).collect(),
-    };
     let mut all = Vec::new();
-    for (clause, regex) in matching.into_iter().filter_map(|at| grammar.clauses.get(at)) {
-        let regex = regex.get_or_init(|| RegexBuilder::new(&expand(clause.pattern)).case_insensitive(true).build().ok());
-        if let Some(regex) = regex {
-            all.extend(regex.captures_iter(text).map(|captures| found(clause, regex, &captures)));
+    for (clause, regex) in grammar.candidates(text).into_iter().filter_map(|at| grammar.clauses.get(at)) {
+        if let Some(regex) = regex.get_or_init(|| compile(clause.pattern)) {
+            all.extend(regex.captures_iter(text.as_bytes()).map(|captures| found(clause, regex, &captures)));
         }
     }
     all
 }
 
-fn found(clause: &Clause, regex: &Regex, captures: &regex::Captures<'_>) -> Found {
+fn found(clause: &Clause, regex: &Regex, captures: &Captures<'_>) -> Found {
     let mut found = Found {
         producer: clause.producer,
         role: clause.role,
@@ -182,9 +211,10 @@ fn found(clause: &Clause, regex: &Regex, captures: &regex::Captures<'_>) -> Foun
         holds_nothing: captures.name("nothing").is_some(),
         board_gib: None,
     };
-    let text = |name: &str| captures.name(name).map(|group| group.as_str());
+    let text = |name: &str| captures.name(name).and_then(|group| std::str::from_utf8(group.as_bytes()).ok());
     // "61.35/79.10 GiB": a bare number has its neighbour's unit.
-    let unit = regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(group.as_str()));
+    let unit =
+        regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?));
     let amount = |name: &str| Amount::parse(text(name)?, unit, clause.base);
     let number = |name: &str| text(name).and_then(|digits| digits.replace([',', '_'], "").parse::<u32>().ok());
     let figures = &mut found.figures;
@@ -245,9 +275,9 @@ mod tests {
     #[test]
     fn every_pattern_is_one() {
         for clause in TABLES.into_iter().flatten() {
-            assert!(Regex::new(&expand(clause.pattern)).is_ok(), "{}", clause.pattern);
+            assert!(compile(clause.pattern).is_some(), "{}", clause.pattern);
         }
-        assert!(GRAMMAR.any.is_some());
+        assert!(GRAMMAR.words.is_some() && GRAMMAR.always.len() < 2, "{:?}", GRAMMAR.always);
     }
 
     #[test]

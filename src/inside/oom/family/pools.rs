@@ -1,7 +1,7 @@
 //! Frameworks with pools of their own: TensorFlow, XLA and JAX, CuPy, RMM, CUDA.jl, Paddle.
 
 use super::Producer::{CudaJl, Cupy, Jax, Paddle, Rmm, TensorFlow, Xla};
-use super::Sign::{Bare, Optional, Plan, PoolLimit, Probe, Shortage};
+use super::Sign::{Bare, KernelResources, Optional, Plan, PoolLimit, Probe, Shortage};
 use super::{Clause, adds, opens, settles};
 
 pub(super) const CLAUSES: &[Clause] = &[
@@ -13,11 +13,13 @@ pub(super) const CLAUSES: &[Clause] = &[
         r"RESOURCE_EXHAUSTED: Failed to allocate (?:request for )?(?P<tried>{F})(?: \({F}\))?(?: on device ordinal (?P<device>\d+))?",
     ),
     adds(Jax, r"failed to allocate request for \S+ \((?P<tried>{F})\)"),
-    opens(Jax, Shortage, r"XlaRuntimeError: (?:INTERNAL|UNKNOWN): Failed to allocate (?P<tried>{F})"),
+    opens(Jax, Shortage, r"(?:Xla|Jax)RuntimeError: (?:INTERNAL|UNKNOWN): Failed to allocate (?P<tried>{F})"),
     opens(Jax, Shortage, r"Attempting to (?:reserve|allocate) (?P<tried>{L})(?: at the bottom of memory)?\. That was not possible"),
     adds(Jax, r"There are (?P<free>{L}) free"),
-    opens(Jax, Shortage, r"XlaRuntimeError: RESOURCE_EXHAUSTED"),
+    opens(Jax, Shortage, r"(?:Xla|Jax)RuntimeError: RESOURCE_EXHAUSTED"),
     settles(Jax, Plan, r"^\s*total allocation:\s*(?P<planned>{F})"),
+    opens(Jax, Plan, r"Ran out of memory in memory space hbm\.\s+Used (?P<planned>{L}) of (?P<capacity>{L})"),
+    opens(Jax, KernelResources, r"Ran out of memory in memory space (?:vmem|smem)"),
     // TensorFlow and the allocator that XLA shares with it.
     opens(Xla, Shortage, r"Allocator \(GPU_(?P<device>\d+)_bfc\w*\) ran out of memory trying to allocate (?P<tried>{F})"),
     adds(Xla, r"ran out of memory trying to allocate \S+\s+\(rounded to (?P<tried>{N})\)"),
@@ -42,7 +44,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     opens(Rmm, Bare, r"out_of_memory: CUDA error(?: \(failed to allocate (?P<tried>{F})\))?"),
     opens(Rmm, Bare, r"cuda_(?:async_)?memory_resource.{0,80}out of memory"),
     // CUDA.jl.
-    opens(CudaJl, Shortage, r"out of GPU memory(?: trying to allocate (?P<tried>{F}))?"),
+    opens(CudaJl, Shortage, r"(?:^|: )out of GPU memory(?: trying to allocate (?P<tried>{F}))?"),
     adds(CudaJl, r"effective GPU memory usage: [\d.,]+\s?% \((?P<used>{F})/(?P<capacity>{F})\)"),
     adds(CudaJl, r"memory pool usage: (?P<allocated>{F})(?: \((?P<reserved>{F}) reserved\))?"),
     adds(CudaJl, r"CUDA allocator usage: (?P<reserved>{F})"),
