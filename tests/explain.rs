@@ -10,6 +10,8 @@ mod accounts;
 mod answers;
 #[path = "explain/command.rs"]
 mod command;
+#[path = "explain/inputs.rs"]
+mod inputs;
 #[path = "explain/mutations.rs"]
 mod mutations;
 

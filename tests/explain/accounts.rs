@@ -18,11 +18,11 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn a_snapshot_is_recognised_packed_or_not() {
-    let packed = explain(&["--fit", "2GiB", "snapshot.pickle.gz"]);
+    let packed = explain(&["snapshot.pickle.gz"]);
     assert_eq!(packed.status.code(), Some(0));
     let page = text(&packed.stdout);
     assert!(page.lines().next().is_some_and(|line| line.starts_with("snapshot.pickle.gz  GPU 0") && line.ends_with("fragmented")), "{page}");
-    assert!(page.contains("668 segments") && page.contains("Would 2.0 GiB fit?  not without the driver"), "{page}");
+    assert!(page.contains("668 segments"), "{page}");
     let old = explain(&["--format", "json", "story-0.pickle", "story-list.pickle"]);
     let objects: Vec<Value> = text(&old.stdout).lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     assert_eq!(objects.iter().map(|object| &object["type"]).collect::<Vec<_>>(), ["snapshot", "snapshot"]);
