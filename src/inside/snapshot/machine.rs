@@ -72,10 +72,11 @@ pub(super) fn read(input: impl Read) -> Result<Snapshot, Refusal> {
             Meaning::Refused(name, reason) => return Err(machine.source.refuse(Why::Opcode { name, reason })),
             Meaning::Unknown => return Err(machine.source.refuse(Why::NoOpcode(code))),
         };
-        if opcode == Opcode::Stop {
-            break;
+        match opcode {
+            Opcode::Stop => break,
+            Opcode::Get1 | Opcode::Get4 => machine.recall(opcode)?,
+            _ => machine.step(opcode)?,
         }
-        machine.step(opcode)?;
     }
     let offset = machine.source.offset();
     let top = machine.pop().and_then(|top| machine.settled(top)).map_err(|why| Refusal { why, offset })?;
@@ -83,6 +84,19 @@ pub(super) fn read(input: impl Read) -> Result<Snapshot, Refusal> {
 }
 
 impl<R: Read> Machine<R> {
+    /// References are nearly all of a large snapshot: one to something finished, onto a stack that was as high before, is a copy.
+    #[inline]
+    fn recall(&mut self, opcode: Opcode) -> Result<(), Refusal> {
+        let at = if opcode == Opcode::Get1 { self.source.byte()?.into() } else { u32::from_le_bytes(self.source.array()?) as usize };
+        match self.memo.get(at) {
+            Some(value) if !matches!(value, Value::Open(_)) && self.stack.len() < self.highest => {
+                self.stack.push(*value);
+                Ok(())
+            }
+            _ => self.get(at).map_err(|why| self.source.refuse(why)),
+        }
+    }
+
     fn step(&mut self, opcode: Opcode) -> Result<(), Refusal> {
         let done = match opcode {
             Opcode::Int1 => {
@@ -110,14 +124,6 @@ impl<R: Read> Machine<R> {
                 self.put(Value::Number)
             }
             Opcode::Text(width) => self.text(width)?,
-            Opcode::Get1 => {
-                let at = self.source.byte()?;
-                self.get(at.into())
-            }
-            Opcode::Get4 => {
-                let at = u32::from_le_bytes(self.source.array()?);
-                self.get(at as usize)
-            }
             Opcode::Put1 => {
                 let at = self.source.byte()?;
                 self.remember(at.into())
@@ -234,20 +240,19 @@ impl<R: Read> Machine<R> {
 
     /// `body` with what lies above `from`, which is taken from the stack.
     fn filled(&mut self, body: Body, from: usize) -> Result<Body, Why> {
-        for at in from..self.stack.len() {
-            if let Value::Open(_) = self.stack[at] {
-                self.stack[at] = self.settled(self.stack[at])?;
-            }
-        }
-        let values = &self.stack[from..];
         let body = match body {
             Body::List(mut items) => {
-                for value in values {
-                    self.store.push(&mut items, *value)?;
+                for at in from..self.stack.len() {
+                    let value = self.settled(self.stack[at])?;
+                    self.store.push(&mut items, value)?;
                 }
                 Body::List(items)
             }
             Body::Dict(mut pairs) => {
+                for at in from..self.stack.len() {
+                    self.stack[at] = self.settled(self.stack[at])?;
+                }
+                let values = &self.stack[from..];
                 if !values.len().is_multiple_of(2) {
                     return Err(Why::Malformed("a key without a value"));
                 }
@@ -264,6 +269,7 @@ impl<R: Read> Machine<R> {
     }
 
     /// The value as it will be for good. What was open is finished and its place is free again.
+    #[inline]
     fn settled(&mut self, value: Value) -> Result<Value, Why> {
         let Value::Open(at) = value else { return Ok(value) };
         let value = self.finish(at)?;
