@@ -12,6 +12,8 @@ mod answers;
 mod command;
 #[path = "explain/mutations.rs"]
 mod mutations;
+#[path = "explain/recording.rs"]
+mod recording;
 
 use vramtop::inside::oom::{self, Verdict};
 

@@ -12,3 +12,4 @@ pub mod moment;
 pub mod oom;
 pub mod snapshot;
 pub mod summary;
+pub mod which;

@@ -173,7 +173,7 @@ fn a_recording_shows_what_the_text_cannot() {
     let alone = explain(&[path.to_str().expect("UTF-8")]).output().expect("it starts");
     assert_eq!(alone.status.code(), Some(0), "{}", String::from_utf8_lossy(&alone.stderr));
     assert!(text(&alone).contains("a recording") && text(&alone).contains("GPU 0 (NVIDIA H200)"), "{}", text(&alone));
-    let log = format!("{FOLDER}/13-torch25-rank-full-self.txt");
+    let log = format!("{}/tests/explain/h200/05-full.txt", env!("CARGO_MANIFEST_DIR"));
     let beside = text(&explain(&[&log, "--recording", path.to_str().expect("UTF-8")]).output().expect("it starts"));
     assert!(beside.contains("Also seen  (recording ") && beside.contains("the log has no time"), "{beside}");
     let lines = text(&explain(&[path.to_str().expect("UTF-8"), "--format", "json"]).output().expect("it starts"));
