@@ -60,7 +60,8 @@ fn several(report: &Report, mut cards: Vec<Seen>) -> (Vec<Seen>, Option<String>)
     cards.sort_by_key(|card| device.is_none() || card.index != device);
     let names: Vec<String> = cards.iter().take(MOST).map(name).collect();
     let more = if cards.len() > MOST { format!(" and {} more", cards.len() - MOST) } else { String::new() };
-    let number = device.map_or_else(|| "names no card".to_owned(), |device| format!("says GPU {device}, which is CUDA's number and not the driver's"));
+    let number =
+        device.map_or_else(|| "names no card".to_owned(), |device| format!("says GPU {device}, which is CUDA's number and not the driver's"));
     cards.truncate(MOST);
     (cards, Some(format!("The text {number}: it can be {}{more}.", names.join(" or "))))
 }

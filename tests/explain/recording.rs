@@ -142,9 +142,10 @@ fn recording(folder: &tempfile::TempDir, cards: impl Fn(i64) -> Vec<Card>) -> Pa
     });
     let (mut monitor, mut writer) = (Monitor::new(), Writer::new(Vec::new()));
     // What does not change about a process stands before the first step that has it.
-    let processes = cards(0).into_iter().enumerate().flat_map(|(gpu, card)| {
-        card.holders.into_iter().map(move |holder| Record::Process { gpu: GpuId::new(UUIDS[gpu]), facts: process(&holder) })
-    });
+    let processes = cards(0)
+        .into_iter()
+        .enumerate()
+        .flat_map(|(gpu, card)| card.holders.into_iter().map(move |holder| Record::Process { gpu: GpuId::new(UUIDS[gpu]), facts: process(&holder) }));
     for record in std::iter::once(Record::Header(Arc::new(header))).chain(processes).chain(steps) {
         monitor.apply(&record);
         writer.record(&record, &monitor).expect("memory takes everything");

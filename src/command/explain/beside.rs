@@ -84,7 +84,8 @@ impl Beside {
         let date = |at: Moment| local(at, &self.zone).to_string().chars().take(19).collect::<String>().replace('T', " ");
         let source = match (around, seen.first()) {
             (around, None) if around.is_some() || none_alike.is_some() => {
-                let nothing = || around.map_or_else(String::new, |around| format!("The recording has nothing around {}, the log's own time.", date(around)));
+                let nothing =
+                    || around.map_or_else(String::new, |around| format!("The recording has nothing around {}, the log's own time.", date(around)));
                 return Ok(Some(AlsoSeen { source: format!("recording {name}"), lines: vec![none_alike.unwrap_or_else(nothing)] }));
             }
             (_, None) => return Ok(None),

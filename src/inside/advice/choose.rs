@@ -358,7 +358,8 @@ fn warning(report: &Report, advice: &mut Advice) {
             "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned(),
         ),
         Some(Sign::LateRelease) => {
-            let text = "nothing has to change. If the next load fails, look who still holds the card (vramtop --once), and end that runner".to_owned();
+            let text =
+                "nothing has to change. If the next load fails, look who still holds the card (vramtop --once), and end that runner".to_owned();
             advice.say(Remedy::LeaveOthers, text);
         }
         Some(Sign::PinnedFallback) => {

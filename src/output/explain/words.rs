@@ -260,7 +260,8 @@ fn unknown(report: &Report, sums: &Sums) -> String {
         };
     }
     if report.hints.sign == Some(Sign::KilledBySignal) {
-        return "A process was killed from outside (signal 9). Most often for want of host RAM, or by a container's limit; the code does not say.".to_owned();
+        return "A process was killed from outside (signal 9). Most often for want of host RAM, or by a container's limit; the code does not say."
+            .to_owned();
     }
     let what = match (sums.tried, report.hints.sign) {
         (Some(tried), _) => format!("Only the request is known ({})", said(tried)),

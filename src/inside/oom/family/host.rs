@@ -20,7 +20,11 @@ pub(super) const CLAUSES: &[Clause] = &[
         r"ray\.exceptions\.OutOfMemoryError|killed due to the node running low on memory|worker\(?s?\)? killed due to memory pressure",
     ),
     opens(Host, HostRam, r"unable to allocate (?P<tried>{F}) for an array"),
-    opens(Host, HostRam, r"java\.lang\.OutOfMemoryError: (?:GC overhead|Metaspace|Compressed class|Direct buffer|Requested array|unable to create)|Java heap space"),
+    opens(
+        Host,
+        HostRam,
+        r"java\.lang\.OutOfMemoryError: (?:GC overhead|Metaspace|Compressed class|Direct buffer|Requested array|unable to create)|Java heap space",
+    ),
     opens(Host, HostRam, r"(?:OSError|Errno 12).{0,20}cannot allocate memory|fork: cannot allocate memory"),
     opens(Host, SharedMemory, r"/dev/shm.{0,60}no space left|no space left.{0,60}/dev/shm"),
     opens(TensorFlow, HostRam, r"OOM when allocating tensor .{0,200}device:CPU:\d|by allocator (?:cpu|mklcpu|cuda_host_bfc|gpu_host_bfc)"),

@@ -213,7 +213,8 @@ fn found(clause: &Clause, regex: &Regex, captures: &Captures<'_>) -> Found {
     };
     let text = |name: &str| captures.name(name).and_then(|group| std::str::from_utf8(group.as_bytes()).ok());
     // "61.35/79.10 GiB": a bare number has its neighbour's unit.
-    let unit = regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?));
+    let unit =
+        regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?));
     let amount = |name: &str| Amount::parse(text(name)?, unit, clause.base);
     let number = |name: &str| text(name).and_then(|digits| digits.replace([',', '_'], "").parse::<u32>().ok());
     let figures = &mut found.figures;
