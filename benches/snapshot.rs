@@ -2,7 +2,13 @@
 //!
 //! `cargo bench --bench snapshot` prints a line for each kind; `-- --mib 100` makes smaller ones. Nothing here passes or fails.
 
-#![allow(clippy::expect_used, clippy::print_stdout, reason = "a harness for people, not a part of the product")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::too_many_lines,
+    clippy::similar_names,
+    reason = "a harness for people, not a part of the product"
+)]
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -53,8 +59,8 @@ fn read(path: &Path) {
     let status = fs::read_to_string("/proc/self/status").expect("status");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("peak RSS").trim();
     // Fields 14 and 15 of stat are the CPU time in hundredths of a second: on a busy machine the wall clock is somebody else's.
-    let stat = fs::read_to_string("/proc/self/stat").expect("stat");
-    let fields = stat.rsplit(')').next().expect("fields").split_whitespace();
+    let times = fs::read_to_string("/proc/self/stat").expect("times");
+    let fields = times.rsplit(')').next().expect("fields").split_whitespace();
     let cpu: f64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0;
     println!("read in {read:.2} s, judged ({}) after {all:.2} s ({cpu:.2} s of CPU), peak RSS {peak}", reports[0].condition.word());
 }

@@ -1,6 +1,6 @@
 //! `vramtop explain` over out-of-memory texts with known answers: figures within half a unit of their last printed digit, the verdict
 //! equal. The answers stand in `answers.tsv` beside the texts, worked out by hand.
-#![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+#![expect(clippy::expect_used, reason = "a test may fail")]
 
 mod common;
 

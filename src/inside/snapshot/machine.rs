@@ -235,7 +235,9 @@ impl<R: Read> Machine<R> {
     /// `body` with what lies above `from`, which is taken from the stack.
     fn filled(&mut self, body: Body, from: usize) -> Result<Body, Why> {
         for at in from..self.stack.len() {
-            self.stack[at] = self.settled(self.stack[at])?;
+            if let Value::Open(_) = self.stack[at] {
+                self.stack[at] = self.settled(self.stack[at])?;
+            }
         }
         let values = &self.stack[from..];
         let body = match body {

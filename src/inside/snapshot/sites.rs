@@ -22,6 +22,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Takes the next outer frame of a stack into account.
+    #[inline]
     pub(super) fn add(&mut self, texts: &Texts, site: &mut Site, id: u32, frame: Frame) {
         if site.own.is_some() {
             return;

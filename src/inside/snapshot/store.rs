@@ -122,6 +122,7 @@ impl Store {
     }
 
     /// Accounts for bytes that are kept.
+    #[inline]
     pub(super) fn spend(&mut self, bytes: u64) -> Result<(), Why> {
         self.left = self.left.checked_sub(bytes).ok_or(Why::TooMuch { what: "bytes of memory to read it in", most: BUDGET })?;
         Ok(())
@@ -145,6 +146,7 @@ impl Store {
     }
 
     /// Puts one more value into a list.
+    #[inline]
     pub(super) fn push(&mut self, items: &mut Items, value: Value) -> Result<(), Why> {
         // A stack is known by its innermost frames: what lies further out is not looked at.
         if let (Items::Frames(Site { own: Some(_), .. }), Value::Frame(_)) = (&*items, value) {

@@ -3,8 +3,28 @@
 use crate::inside::advice::{are_siblings, said};
 use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict};
 
-/// What happened.
+/// What happened: the first figure of each sentence has its unit, those after it are alike.
 pub(super) fn happened(report: &Report) -> String {
+    let sentences: Vec<String> = story(report).split(". ").map(with_unit).collect();
+    sentences.join(". ")
+}
+
+/// Says GiB after the first figure of a sentence, where that has no unit.
+fn with_unit(sentence: &str) -> String {
+    let mut words: Vec<String> = sentence.split(' ').map(str::to_owned).collect();
+    let figure = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_ascii_digit());
+        bare.contains('.').then(|| bare.parse::<f64>().ok()).flatten().map(|_| bare.to_owned())
+    };
+    let Some((at, bare)) = words.iter().enumerate().find_map(|(at, word)| Some((at, figure(word)?))) else { return sentence.to_owned() };
+    let has_unit = words[..at].iter().any(|word| word.contains("iB")) || words.get(at + 1).is_some_and(|next| next.contains("iB"));
+    if !has_unit {
+        words[at] = words[at].replacen(&bare, &format!("{bare} GiB"), 1);
+    }
+    words.join(" ")
+}
+
+fn story(report: &Report) -> String {
     let sums = Sums::of(report);
     let bytes = |amount: Option<Amount>| amount.and_then(Amount::bytes);
     let say = |bytes: Option<u64>| bytes.map_or_else(|| "an unknown amount".to_owned(), said);
