@@ -140,8 +140,8 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
 }
 
 fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
-    let room = sums.free.unwrap_or(0) + sums.cached.unwrap_or(0);
-    let short = sums.tried.map(|tried| tried.saturating_sub(room));
+    // What is cached and still there after torch has emptied its cache is in parts.
+    let short = sums.tried.zip(sums.free).map(|(tried, free)| tried.saturating_sub(free));
     let is_serving = matches!(report.producer, Producer::LlamaCpp | Producer::Ollama | Producer::Vllm);
     if is_serving {
         advice.take(Remedy::KvCache);
@@ -164,11 +164,21 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
     if report.hints.sign == Some(Sign::Plan) {
         advice.take(Remedy::SmallerBatch);
         advice.take(Remedy::Checkpointing);
-        advice.take(Remedy::JaxPool);
+        advice.take(if sums.capacity.is_some() { Remedy::Shard } else { Remedy::JaxPool });
         return;
     }
     let short = short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short)));
     advice.say(Remedy::SmallerBatch, format!("{}{short}", Remedy::SmallerBatch.facts().how));
+    if !matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
+        if report.producer == Producer::CudaJl {
+            advice.say(
+                Remedy::DelCollect,
+                "GC.gc(true); CUDA.reclaim() between steps: arrays that nobody uses live until they are collected".to_owned(),
+            );
+        }
+        advice.say(Remedy::SplitBatch, "work in smaller pieces, and free what is done before the next".to_owned());
+        return;
+    }
     advice.say(Remedy::Checkpointing, "in training, activation checkpointing and bf16; in evaluation, torch.inference_mode()".to_owned());
     advice.say(Remedy::Detach, "if it grew from step to step: losses or outputs kept without .item() or .detach()".to_owned());
     advice.say(Remedy::EightBit, "if weights and optimizer are the load: an 8-bit optimizer, LoRA, or FSDP over more GPUs".to_owned());

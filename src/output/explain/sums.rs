@@ -180,6 +180,6 @@ fn hidden(report: &Report, sums: &Sums) -> Option<String> {
         fine(capacity),
         fine(free),
         fine(live + cached),
-        fine(sums.unnamed(report)?)
+        fine(sums.unnamed()?)
     ))
 }
