@@ -156,7 +156,12 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         advice.say(Remedy::SplitBatch, format!("{fits} of whatever gives it its size (batch, sequence, chunk of the output)"));
         if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
             let free_it = format!("or free {} of the {} that live before it", said(short), said(live));
-            advice.say(Remedy::NoGrad, format!("{free_it}: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"));
+            let how = if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
+                ": del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"
+            } else {
+                ""
+            };
+            advice.say(Remedy::NoGrad, format!("{free_it}{how}"));
         }
         advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
         return;

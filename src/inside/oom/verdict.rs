@@ -122,6 +122,11 @@ impl Sums {
         Self { tried: bytes(figures.tried), capacity, free, allocated, cached, own, others, self_pid }
     }
 
+    /// What this process holds as far as the text tells: all of it, or else what the framework has.
+    pub fn held(&self) -> Option<u64> {
+        self.own.or_else(|| Some(self.allocated? + self.cached.unwrap_or(0)))
+    }
+
     /// What others hold as far as the text tells: those that it names, or else what its old form leaves for them.
     pub fn foreign(&self, report: &Report) -> u64 {
         let figures = &report.figures;
@@ -235,8 +240,7 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
     if report.hints.slice.is_some() {
         return Some((Verdict::SliceCap, &[Verdict::FullSelf], High));
     }
-    let own = sums.own.or_else(|| sums.allocated.map(|_| framework));
-    let fills = own.zip(tried).is_some_and(|(own, tried)| own + tried > capacity.saturating_sub(sums.others));
+    let fills = sums.held().zip(tried).is_some_and(|(own, tried)| own + tried > capacity.saturating_sub(sums.others));
     let has_room = sums.free.zip(tried).is_some_and(|(free, tried)| free >= tried);
     let most = sums.allocated.is_some_and(|live| live >= capacity / 3 * 2) && !has_room;
     if fills || most {

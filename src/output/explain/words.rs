@@ -106,7 +106,8 @@ fn full(report: &Report, sums: &Sums) -> String {
         );
     }
     let capacity = sums.capacity.unwrap_or(0);
-    if let Some(own) = sums.own.filter(|_| tried > capacity / 10) {
+    let fills = |own: &u64| tried > capacity / 10 && own + tried > capacity.saturating_sub(sums.others);
+    if let Some(own) = sums.held().filter(fills) {
         let short = tried.saturating_sub(sums.free.unwrap_or(0));
         return format!("It asked for {} at once with {} of its own already on the card. {} short.", said(tried), said(own), said(short));
     }
