@@ -14,6 +14,8 @@ mod command;
 mod inputs;
 #[path = "explain/mutations.rs"]
 mod mutations;
+#[path = "explain/recording.rs"]
+mod recording;
 
 use vramtop::inside::oom::{self, Verdict};
 
@@ -101,6 +103,21 @@ fn failures_of_different_programs_are_told_apart() {
                RuntimeError: CUDA error: out of memory\n";
     let verdicts: Vec<Verdict> = oom::read(log.as_bytes()).expect("readable").reports.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, [Verdict::HostMemory, Verdict::Unknown, Verdict::TooBig]);
+}
+
+/// A supervisor that ends the other ranks is no failure of its own; alone it is the trace of one.
+#[test]
+fn a_process_that_was_killed_is_told_where_nothing_else_is() {
+    let killed = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n  exitcode   : -9 (pid: 4242)\n";
+    let oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 46.57 GiB. GPU 0 has a total capacity of 44.39 GiB of which 43.86 GiB is free.\n";
+    let told = |log: &str| {
+        let reports = oom::read(log.as_bytes()).expect("readable").reports;
+        reports.iter().map(|report| (report.verdict, report.also.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&format!("{oom}{killed}")), [(Verdict::TooBig, vec![])]);
+    assert_eq!(told(&format!("{killed}{oom}")), [(Verdict::TooBig, vec![])]);
+    assert_eq!(told(killed), [(Verdict::Unknown, vec![Verdict::HostMemory])]);
+    assert_eq!(told("process exited with exit code 1\nstep 1370 done, 137 samples\n"), []);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::loglines::{self, Note};
 use super::summary::{self, Summary};
@@ -43,21 +44,21 @@ impl Accounts {
     /// Takes the next bytes.
     pub fn take(&mut self, mut bytes: &[u8]) {
         if !self.rest.is_empty() {
-            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let end = memchr(b'\n', bytes);
             self.keep(&bytes[..end.unwrap_or(bytes.len())]);
             let Some(end) = end else { return };
             let line = std::mem::take(&mut self.rest);
             self.line(&line);
             bytes = &bytes[end + 1..];
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
         let (lines, tail) = bytes.split_at(whole);
         if let Some(lines) = lines.strip_suffix(b"\n") {
             let matters = self.tables.is_open() || self.lines.has_columns() || SEARCH.as_ref().is_some_and(|search| search.is_match(lines));
             if matters {
                 lines.split(|byte| *byte == b'\n').for_each(|line| self.line(line));
             } else {
-                let count = lines.split(|byte| *byte == b'\n').count() as u64;
+                let count = memchr_iter(b'\n', lines).count() as u64 + 1;
                 self.tables.skip(count);
                 self.lines.skip(count);
             }

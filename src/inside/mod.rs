@@ -12,5 +12,6 @@ pub mod oom;
 pub mod snapshot;
 pub mod summary;
 mod verdict;
+pub mod which;
 
 pub use verdict::Verdict;

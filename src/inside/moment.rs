@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::model::{Bytes, GpuFacts, Moment, Record, SafeText, Sample};
+use crate::model::{Bytes, GpuFacts, GpuId, Moment, Record, SafeText, Sample};
 
 /// A failure is printed after it happened: it is looked for so long before its time, and a little after.
 const BEFORE_MS: i64 = 20_000;
@@ -32,6 +32,8 @@ pub struct Holder {
 /// One card at its fullest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
+    /// Its UUID.
+    pub id: GpuId,
     /// The driver's index; `None` for a MIG instance.
     pub index: Option<u32>,
     /// The product's name.
@@ -44,6 +46,8 @@ pub struct Seen {
     pub room: Bytes,
     /// In use at the end of that step.
     pub after: Bytes,
+    /// In use at the end of the step before it.
+    pub before: Option<Bytes>,
     /// In use a minute before, where the recording goes back so far.
     pub minute_before: Option<Bytes>,
     /// Who held it in that step, the largest first.
@@ -94,22 +98,27 @@ impl Fullest {
                 past.pop_front();
             }
             let used = gpu.lane.max().unwrap_or(memory.used()).max(memory.used());
-            if !is_near || self.seen.get(&at).is_some_and(|seen| seen.used >= used) {
+            // Of equal moments the last one before the failure tells the most.
+            let is_later = self.around.is_some_and(|around| sample.time <= around);
+            if !is_near || self.seen.get(&at).is_some_and(|seen| seen.used > used || seen.used == used && !is_later) {
                 continue;
             }
             let ago =
                 gpu.lane.points().iter().find(|point| point.used == Some(used)).map_or(0, |point| sample.elapsed_ms.saturating_sub(point.at_ms));
+            let before = past.iter().nth_back(1).map(|(_, used)| *used);
             let minute_before = past.front().filter(|(time, _)| sample.time.since(*time) > GROWTH_MS / 2).map(|(_, used)| *used);
             let Some(facts) = self.facts.get(at) else { continue };
             self.seen.insert(
                 at,
                 Seen {
+                    id: facts.id.clone(),
                     index: facts.index,
                     name: facts.name.clone(),
                     time: sample.time.minus_ms(ago),
                     used,
                     room: memory.room(),
                     after: memory.used(),
+                    before,
                     minute_before,
                     holders: holders(sample, at),
                 },

@@ -5,8 +5,8 @@ The error goes to stderr as torch prints it, so that a log of it is what anybody
 """
 import ctypes
 import json
+import os
 import sys
-import threading
 import traceback
 
 import torch
@@ -36,18 +36,17 @@ def full():
 
 
 def fragmented():
-    # Blocks of 1 GiB split from segments of 2, every second one freed: much is unused, and nothing in one piece.
-    small = [take(0.5) for _ in range(8)]
-    del small
-    torch.cuda.empty_cache()
-    segments = []
+    # Two blocks share each segment of 2 GiB, and all are held until the card is nearly full: a block that is freed at once would be the place of
+    # the next, since torch takes the best fit. Then every second block goes: half of each segment is free, and no segment can be given back.
+    first, second = [], []
     while free_gib() > 12:
         whole = take(2)
         del whole
-        half, rest = take(1), take(1)
-        segments.append(half)
-        del rest
+        first.append(take(1))
+        second.append(take(1))
+    del second
     take(free_gib() + 6)
+    del first
 
 
 def neighbour():
@@ -65,18 +64,22 @@ def fraction():
 
 def graph():
     torch.zeros(1, device="cuda")
-    graphs, side = [], torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(4):
-            captured = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(captured, stream=side):
-                parts = [take(6) for _ in range(4)]
-                del parts
-            graphs.append(captured)
+    graphs, outputs = [], []
+    side = torch.cuda.Stream()
+    for _ in range(4):
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured, stream=side):
+            # Work, so that there is something to be captured; outputs stay alive as those of a model that is replayed do.
+            parts = [take(6) for _ in range(4)]
+            for part in parts:
+                part.zero_()
+        graphs.append(captured)
+        outputs.append(parts)
+    graphs[0].replay()
     torch.cuda.synchronize()
     kept = take(free_gib() - 8)
     take(14)
-    del kept, graphs
+    del kept, graphs, outputs
 
 
 def cublas():
@@ -99,21 +102,31 @@ def runtimes():
 
 
 def pinned():
-    # A limit on locked pages is not asked by the driver: what fails is host memory that there is not.
+    # A limit on locked pages is not asked by the driver: what fails is host memory that there is not. A sparse file takes none until the
+    # loader wants a copy of it in locked pages.
     from torch.utils.data import DataLoader, Dataset
 
-    pages = int(open("/proc/meminfo").read().split("MemTotal:")[1].split()[0]) * 1024
+    with open("/proc/meminfo") as facts:
+        size = 4 * int(facts.read().split("MemTotal:")[1].split()[0]) * 1024
+    path = os.path.join(OUTDIR, "sparse.bin")
 
     class Huge(Dataset):
         def __len__(self):
             return 1
 
         def __getitem__(self, index):
-            # Expanded: it takes no memory until the loader's thread copies it into locked pages.
-            return torch.zeros(1, dtype=torch.uint8).expand(4 * pages)
+            return torch.from_file(path, shared=True, size=size, dtype=torch.uint8)
 
     torch.zeros(1, device="cuda")
-    next(iter(DataLoader(Huge(), batch_size=None, pin_memory=True, num_workers=1)))
+    try:
+        with open(path, "wb") as file:
+            file.truncate(size)
+        next(iter(DataLoader(Huge(), batch_size=None, pin_memory=True, num_workers=0)))
+    finally:
+        if os.path.exists(path):
+            os.remove(path)
+    # Where that was possible, it is asked for outright.
+    torch.empty(16 * size, dtype=torch.uint8, pin_memory=True)
 
 
 def hold(gib):
@@ -130,30 +143,29 @@ def truth(failed):
     keys = ["allocated_bytes", "reserved_bytes", "inactive_split_bytes"]
     facts = {key.removesuffix("_bytes"): stats.get(f"{key}.all.current") for key in keys}
     print(json.dumps({"name": NAME, "failed": failed, "free": free, "total": total, "ooms": stats.get("num_ooms"), **facts}), flush=True)
+    if NAME not in ("cublas", "pinned"):
+        try:
+            torch.cuda.memory._dump_snapshot(f"{OUTDIR}/{NAME}.pickle")
+        except Exception as error:  # an older torch, without it; the error in hand is the one that counts
+            print(f"no snapshot: {error}", file=sys.stderr)
 
 
 def main():
     if NAME == "hold":
         return hold(OUTDIR)
     torch.cuda.init()
-    history = threading.Event()
     try:
         torch.cuda.memory._record_memory_history(max_entries=10000)
-        history.set()
     except Exception:  # an older torch, without it
         pass
     try:
-        {"too-big": too_big, "graph": graph}.get(NAME, globals().get(NAME))()
-        failed = False
+        {"too-big": too_big}.get(NAME, globals().get(NAME))()
     except Exception:
         traceback.print_exc()
-        failed = True
-        error = sys.exc_info()[1]
-        del error
-    truth(failed)
-    if history.is_set() and NAME not in ("cublas", "pinned"):
-        torch.cuda.memory._dump_snapshot(f"{OUTDIR}/{NAME}.pickle")
-    sys.exit(1 if failed else 0)
+        # Read here: the frames of the traceback still hold the tensors, and give them back when this block is left.
+        truth(True)
+        sys.exit(1)
+    truth(False)
 
 
 main()

@@ -17,7 +17,12 @@ situation() { # NAME EXPECTED-VERDICT...
     echo "=== $name (expected: $*)"
     timeout 100 python3 "$here/oom.py" "$name" "$out" >"$out/$name.json" 2>"$out/$name.log"
     grep -h '"failed"' "$out/$name.json" | sed 's/^/truth: /'
+    # Beside the card, so that "Also seen" has what the device shows now.
     timeout 20 "$vramtop" explain "$out/$name.log" --color never </dev/null
+    if [ -f "$out/$name.pickle" ]; then
+        echo "--- the snapshot:"
+        timeout 20 "$vramtop" explain "$out/$name.pickle" --color never </dev/null | head -25
+    fi
     verdict=$(timeout 20 "$vramtop" explain "$out/$name.log" --format json </dev/null | python3 -c 'import json,sys; print(json.loads(sys.stdin.readline())["verdict"])')
     case " $* " in
     *" $verdict "*) echo "verdict: $verdict, as expected" ;;
@@ -44,7 +49,14 @@ until grep -q held "$out/hold.txt" || [ $tries -ge 60 ]; do
     tries=$((tries + 1))
     sleep 1
 done
+# It still holds the memory while the answer is made: "Also seen" has to name it.
 situation neighbour other-process
+if timeout 20 "$vramtop" explain "$out/neighbour.log" --color never </dev/null | grep -q '^Also seen'; then
+    echo "device now: told"
+else
+    echo "device now: NOT TOLD"
+    wrong=$((wrong + 1))
+fi
 exec 9>&-
 wait $holder
 rm -f "$out/release"

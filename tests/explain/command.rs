@@ -173,12 +173,45 @@ fn a_recording_shows_what_the_text_cannot() {
     let alone = explain(&[path.to_str().expect("UTF-8")]).output().expect("it starts");
     assert_eq!(alone.status.code(), Some(0), "{}", String::from_utf8_lossy(&alone.stderr));
     assert!(text(&alone).contains("a recording") && text(&alone).contains("GPU 0 (NVIDIA H200)"), "{}", text(&alone));
-    let log = format!("{FOLDER}/13-torch25-rank-full-self.txt");
+    let log = format!("{}/tests/explain/h200/05-full.txt", env!("CARGO_MANIFEST_DIR"));
     let beside = text(&explain(&[&log, "--recording", path.to_str().expect("UTF-8")]).output().expect("it starts"));
     assert!(beside.contains("Also seen  (recording ") && beside.contains("the log has no time"), "{beside}");
     let lines = text(&explain(&[path.to_str().expect("UTF-8"), "--format", "json"]).output().expect("it starts"));
     let peak: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("an object");
     assert!(peak["used"].as_u64().expect("bytes") > GIB && peak["capacity"] == 150_109_880_320_u64, "{peak}");
+}
+
+/// Two H200s at their tenth second: 74 GiB of two jobs on the first, 32 GiB on the second. The text is of one of that size, and its number is
+/// CUDA's; process 5000010 is on one of them alone.
+#[test]
+fn what_the_device_shows_now_is_told_of_the_card_that_is_meant() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let scenario = folder.path().join("scenario.toml");
+    fs::copy(crate::common::scenario("two-h200-jobs"), &scenario).expect("scenario");
+    fs::write(folder.path().join("time"), "10").expect("time");
+    let library = fake_nvml::library_for(&scenario, folder.path()).expect("the fake library");
+    let said = |text: &str| {
+        let log = folder.path().join("job.log");
+        fs::write(&log, text).expect("written");
+        let mut command = alone(&["explain", "--nvml-library"]);
+        command.arg(&library).arg(&log).env("FAKE_NVML_SCENARIO", &scenario).env("FAKE_NVML_TIME", folder.path().join("time"));
+        let output = command.output().expect("it starts");
+        let answer = text_of_words(&output);
+        answer.split_once("Also seen").map_or(String::new(), |(_, also)| also.to_owned())
+    };
+    let neighbour = fs::read_to_string(format!("{}/tests/explain/h200/02-neighbour.txt", env!("CARGO_MANIFEST_DIR"))).expect("there");
+    let named = said(&neighbour.replace("Process 578", "Process 5000010").replace("GPU 0", "GPU 1"));
+    assert!(named.contains("after the fact) GPU 0 (GPU-") && named.contains("is meant: process 5000010, which the text names, is on it."), "{named}");
+    assert!(named.contains("(5000010) 50.0 ·") && named.contains("(5000020) 24.0"), "{named}");
+    let unnamed = said(&neighbour);
+    assert!(unnamed.contains("The text says GPU 0, which is CUDA's number and not the driver's: it can be GPU 0 (GPU-"), "{unnamed}");
+    // A program that never asked the card has nothing to do with what it shows.
+    assert_eq!(said("Error: model requires more system memory (37.4 GiB) than is available (21.9 GiB)\n"), "");
+}
+
+/// Without line breaks.
+fn text_of_words(output: &Output) -> String {
+    text(output).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

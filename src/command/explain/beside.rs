@@ -19,6 +19,7 @@ use crate::command::terminal::READER;
 use crate::config::Config;
 use crate::inside::moment::{Fullest, Seen};
 use crate::inside::oom::{Amount, LogTime, Report, Verdict};
+use crate::inside::which::{When, meant};
 use crate::model::{Moment, Record, SafeText};
 use crate::output::explain::{AlsoSeen, also_seen};
 use crate::record::{Reader, local};
@@ -77,21 +78,21 @@ impl Beside {
             Some(time) => self.moment(time, || Ok(fullest(open()?, None)?.begins()))?,
             None => None,
         };
-        let mut seen = fullest(open()?, around)?.finish();
-        if let Some(device) = report.figures.device.filter(|device| seen.iter().any(|seen| seen.index == Some(*device))) {
-            seen.retain(|seen| seen.index == Some(device));
-        }
+        let all = fullest(open()?, around)?.finish();
+        let none_alike = (!all.is_empty()).then(|| "No GPU of the recording has the size that the text says.".to_owned());
+        let (seen, which) = meant(report, all, When::Then);
         let date = |at: Moment| local(at, &self.zone).to_string().chars().take(19).collect::<String>().replace('T', " ");
         let source = match (around, seen.first()) {
-            (Some(around), None) => {
-                let line = format!("The recording has nothing around {}, the log's own time.", date(around));
-                return Ok(Some(AlsoSeen { source: format!("recording {name}"), lines: vec![line] }));
+            (around, None) if around.is_some() || none_alike.is_some() => {
+                let nothing =
+                    || around.map_or_else(String::new, |around| format!("The recording has nothing around {}, the log's own time.", date(around)));
+                return Ok(Some(AlsoSeen { source: format!("recording {name}"), lines: vec![none_alike.unwrap_or_else(nothing)] }));
             }
-            (None, None) => return Ok(None),
+            (_, None) => return Ok(None),
             (Some(around), Some(_)) => format!("recording {name} around {}, the log's own time", date(around)),
             (None, Some(first)) => format!("recording {name}, its fullest moment, {}: the log has no time", date(first.time)),
         };
-        Ok(Some(also_seen(source, &seen, &self.zone)))
+        Ok(Some(also_seen(source, &seen, which, &self.zone)))
     }
 
     /// A log's time on the clock of a recording that begins then.
@@ -117,11 +118,11 @@ impl Beside {
         let now = self.now.get_or_insert_with(|| look(library));
         let capacity = report.figures.capacity.and_then(Amount::bytes);
         let alike = |seen: &&Seen| capacity.is_some_and(|capacity| capacity.abs_diff(seen.room.0) <= seen.room.0 / 200);
-        let device = |seen: &&Seen| report.figures.device.is_none_or(|device| seen.index == Some(device));
-        let seen: Vec<Seen> = now.iter().filter(|seen| (self.recent || alike(seen)) && device(seen)).take(2).cloned().collect();
+        let here: Vec<Seen> = now.iter().filter(|seen| self.recent || alike(seen)).cloned().collect();
+        let (seen, which) = meant(report, here, When::After);
         let first = seen.first()?;
         let source = format!("this machine at {}, after the fact", crate::output::explain::clock(first.time, &self.zone));
-        Some(also_seen(source, &seen, &self.zone))
+        Some(also_seen(source, &seen, which, &self.zone))
     }
 }
 

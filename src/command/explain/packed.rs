@@ -2,6 +2,7 @@
 //! named and refused. Nothing is unpacked into memory or onto a disk.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 
@@ -67,7 +68,7 @@ fn first_of_zip(mut reader: Box<dyn BufRead + Send>) -> anyhow::Result<Unpacked>
     let inner = SafeText::new(&String::from_utf8_lossy(&name));
     anyhow::ensure!(flags & 1 == 0, "{inner} in this zip is encrypted");
     // Whoever writes to a stream gives the size behind the file (bit 3), or beyond 4 GiB in another place; a pickle knows its own end.
-    let is_pickle = inner.as_str().ends_with(".pkl") || inner.as_str().ends_with(".pickle");
+    let is_pickle = Path::new(inner.as_str()).extension().is_some_and(|end| end == "pkl" || end == "pickle");
     let knows_size = flags & 8 == 0 && size != u32::MAX;
     let reader: Box<dyn BufRead + Send> = match method {
         0 if knows_size => Box::new(reader.take(size.into())),

@@ -3,6 +3,7 @@
 use super::choose::{Advice, live_load, said};
 use super::table::Remedy;
 use crate::inside::Verdict;
+use crate::inside::oom::Producer;
 use crate::model::Bytes;
 
 /// What an allocator's account says that decides between remedies.
@@ -42,7 +43,7 @@ pub fn advise_account(account: &Account) -> Advice {
                 .push("empty_cache() and expandable_segments: what a graph that still exists has stays where it is. It is no leak.".to_owned());
         }
         Verdict::FullSelf => {
-            live_load(&mut advice, "");
+            live_load(&mut advice, Producer::Torch, "");
             advice.wont.push(
                 "empty_cache() and expandable_segments: what is live stays where it is, and torch gave back the rest before it failed.".to_owned(),
             );

@@ -141,8 +141,8 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
 }
 
 fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
-    let room = sums.free.unwrap_or(0) + sums.cached.unwrap_or(0);
-    let short = sums.tried.map(|tried| tried.saturating_sub(room));
+    // What is cached and still there after torch has emptied its cache is in parts.
+    let short = sums.tried.zip(sums.free).map(|(tried, free)| tried.saturating_sub(free));
     let is_serving = matches!(report.producer, Producer::LlamaCpp | Producer::Ollama | Producer::Vllm);
     if is_serving {
         advice.take(Remedy::KvCache);
@@ -157,7 +157,12 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         advice.say(Remedy::SplitBatch, format!("{fits} of whatever gives it its size (batch, sequence, chunk of the output)"));
         if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
             let free_it = format!("or free {} of the {} that live before it", said(short), said(live));
-            advice.say(Remedy::NoGrad, format!("{free_it}: del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"));
+            let how = if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
+                ": del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"
+            } else {
+                ""
+            };
+            advice.say(Remedy::NoGrad, format!("{free_it}{how}"));
         }
         advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
         return;
@@ -165,15 +170,25 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
     if report.hints.sign == Some(Sign::Plan) {
         advice.take(Remedy::SmallerBatch);
         advice.take(Remedy::Checkpointing);
-        advice.take(Remedy::JaxPool);
+        advice.take(if sums.capacity.is_some() { Remedy::Shard } else { Remedy::JaxPool });
         return;
     }
-    live_load(advice, &short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short))));
+    live_load(advice, report.producer, &short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short))));
 }
 
 /// What makes live memory less, best first; `short` says by how much it has to be.
-pub(super) fn live_load(advice: &mut Advice, short: &str) {
+pub(super) fn live_load(advice: &mut Advice, producer: Producer, short: &str) {
     advice.say(Remedy::SmallerBatch, format!("{}{short}", Remedy::SmallerBatch.facts().how));
+    if !matches!(producer, Producer::Torch | Producer::ComfyUi) {
+        if producer == Producer::CudaJl {
+            advice.say(
+                Remedy::DelCollect,
+                "GC.gc(true); CUDA.reclaim() between steps: arrays that nobody uses live until they are collected".to_owned(),
+            );
+        }
+        advice.say(Remedy::SplitBatch, "work in smaller pieces, and free what is done before the next".to_owned());
+        return;
+    }
     advice.say(Remedy::Checkpointing, "in training, activation checkpointing and bf16; in evaluation, torch.inference_mode()".to_owned());
     advice.say(Remedy::Detach, "if it grew from step to step: losses or outputs kept without .item() or .detach()".to_owned());
     advice.say(Remedy::EightBit, "if weights and optimizer are the load: an 8-bit optimizer, LoRA, or FSDP over more GPUs".to_owned());

@@ -75,7 +75,7 @@ remedies! {
     QuantWeights { "quantised weights", "weights in 8 or 4 bits, or a smaller quantisation of the same model", helps &[FullSelf, TooBig, PoolCap, SliceCap, UnevenSplit],
         not "activations or the KV cache are the load", costs "some quality below 5 bits", "https://huggingface.co/docs/transformers/quantization/overview" }
     KvCache { "KV cache type and context", "a shorter context (max_model_len, -c, num_ctx) or an 8-bit KV cache", helps &[PoolCap, FullSelf, TooBig],
-        not "weights alone are too large", costs "longer prompts are refused; 8 bits cost a little quality", "https://docs.vllm.ai/en/latest/configuration/conserving_memory.html" }
+        not "weights alone are too large", costs "longer prompts are refused; 8 bits cost a little quality", "https://docs.vllm.ai/en/latest/configuration/conserving_memory/" }
     SplitBatch { "batch splitting", "that one operation in pieces: chunks of the batch, the sequence or the output", helps &[TooBig, Fragmented, FullSelf, SliceCap],
         not "the whole result has to be in memory anyway", costs "a little time", "https://docs.pytorch.org/docs/stable/generated/torch.chunk.html" }
     SetToNone { "gradients set to none", "zero_grad(set_to_none=True), the default of newer releases, before the next forward pass", helps OWN,
@@ -93,9 +93,9 @@ remedies! {
     MemoryFraction { "memory fraction", "raise or drop set_per_process_memory_fraction", helps &[ProcessCap], not "nobody set a fraction, or the card is full",
         costs "less room for others on the card", "https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.set_per_process_memory_fraction.html" }
     VllmPool { "vLLM's pool", "--gpu-memory-utilization: higher when the cache has no room, lower when others hold part of the card", helps &[PoolCap, OtherProcess],
-        not "the weights alone do not fit", costs "fewer requests at once when lower, less room for others when higher", "https://docs.vllm.ai/en/latest/configuration/conserving_memory.html" }
+        not "the weights alone do not fit", costs "fewer requests at once when lower, less room for others when higher", "https://docs.vllm.ai/en/latest/configuration/conserving_memory/" }
     SglangPool { "SGLang's pool", "--mem-fraction-static: higher when the cache has no room, lower when a step runs out", helps &[PoolCap],
-        not "the weights alone do not fit", costs "room for activations when higher", "https://docs.sglang.ai/advanced_features/hyperparameter_tuning.html" }
+        not "the weights alone do not fit", costs "room for activations when higher", "https://docs.sglang.io/advanced_features/hyperparameter_tuning.html" }
     JaxPool { "JAX's pool", "XLA_PYTHON_CLIENT_MEM_FRACTION=.9, or XLA_PYTHON_CLIENT_PREALLOCATE=false", helps &[PoolCap],
         not "the program's own plan is larger than the card", costs "fragmentation and speed without preallocation", "https://docs.jax.dev/en/latest/gpu_memory_allocation.html" }
     TfPool { "TensorFlow's pool", "set_memory_growth or TF_FORCE_GPU_ALLOW_GROWTH=true; a virtual device for a limit", helps &[PoolCap, WarningOnly],

@@ -43,9 +43,8 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
         Sign::IntegratedPool => (HostMemory, &[TooBig], Medium),
         Sign::PinnedFallback => (WarningOnly, &[HostMemory], High),
         Sign::Retried => (WarningOnly, &[UnevenSplit], High),
-        Sign::Probe => (WarningOnly, &[OtherProcess], High),
+        Sign::Probe | Sign::LateRelease => (WarningOnly, &[OtherProcess], High),
         Sign::Optional => (WarningOnly, &[], High),
-        Sign::LateRelease => (WarningOnly, &[OtherProcess], High),
         Sign::KilledBySignal => (Verdict::Unknown, &[HostMemory], Low),
         Sign::Absurd => (BogusSize, &[], High),
         Sign::SoftSlice => (SliceCap, &[], High),
@@ -58,6 +57,7 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
         Sign::PoolLimit => (PoolCap, &[], High),
         Sign::Communication => (OutsideFramework, &[], Medium),
         Sign::Status => (Masked, &[OtherProcess, FullSelf], Low),
+        Sign::Plan if report.figures.capacity.is_some() => (FullSelf, &[], High),
         Sign::Plan => (FullSelf, &[PoolCap], Medium),
         Sign::Shortage | Sign::Bare => of_figures(report, sign),
     }
@@ -116,24 +116,28 @@ impl Sums {
         let own = bytes(figures.this_process).or(itself.map(|(_, bytes)| bytes));
         let self_pid = itself.map(|(pid, _)| pid);
         let others = named.iter().filter(|(pid, _)| Some(*pid) != self_pid).map(|(_, bytes)| bytes).sum();
-        Self { tried: bytes(figures.tried), capacity: bytes(figures.capacity), free: bytes(figures.free), allocated, cached, own, others, self_pid }
+        let capacity = bytes(figures.capacity);
+        // Some print what is used instead.
+        let free = bytes(figures.free).or_else(|| capacity?.checked_sub(report.hints.used?));
+        Self { tried: bytes(figures.tried), capacity, free, allocated, cached, own, others, self_pid }
+    }
+
+    /// What this process holds as far as the text tells: all of it, or else what the framework has.
+    pub fn held(&self) -> Option<u64> {
+        self.own.or_else(|| Some(self.allocated? + self.cached.unwrap_or(0)))
     }
 
     /// What others hold as far as the text tells: those that it names, or else what its old form leaves for them.
     pub fn foreign(&self, report: &Report) -> u64 {
         let figures = &report.figures;
         let tells_processes = self.own.is_some() || figures.this_process.is_some() || !figures.others.is_empty();
-        if tells_processes { self.others } else { self.unnamed(report).unwrap_or(0) }
+        if tells_processes { self.others } else { self.unnamed().unwrap_or(0) }
     }
 
     /// What the old form leaves for other processes: capacity - free - reserved - context.
-    pub fn unnamed(&self, report: &Report) -> Option<u64> {
+    pub fn unnamed(&self) -> Option<u64> {
         let reserved = self.allocated? + self.cached?;
-        let used = match self.free {
-            Some(free) => self.capacity?.checked_sub(free)?,
-            None => report.hints.used?,
-        };
-        Some(used.saturating_sub(reserved + CONTEXT))
+        Some(self.capacity?.checked_sub(self.free?)?.saturating_sub(reserved + CONTEXT))
     }
 }
 
@@ -236,8 +240,7 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
     if report.hints.slice.is_some() {
         return Some((Verdict::SliceCap, &[Verdict::FullSelf], High));
     }
-    let own = sums.own.or_else(|| sums.allocated.map(|_| framework));
-    let fills = own.zip(tried).is_some_and(|(own, tried)| own + tried > capacity.saturating_sub(sums.others));
+    let fills = sums.held().zip(tried).is_some_and(|(own, tried)| own + tried > capacity.saturating_sub(sums.others));
     let has_room = sums.free.zip(tried).is_some_and(|(free, tried)| free >= tried);
     let most = sums.allocated.is_some_and(|live| live >= capacity / 3 * 2) && !has_room;
     if fills || most {

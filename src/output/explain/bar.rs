@@ -135,6 +135,9 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
         }
         _ => return None,
     }
+    if bar.parts.is_empty() {
+        return None;
+    }
     bar.say(" free", free, ' ', Tone::Dim);
     Some(bar)
 }

@@ -116,7 +116,9 @@ impl Page {
 
     /// A row of pieces that are known to fit.
     pub fn pieces(&mut self, pieces: &[(Tone, String)]) {
-        pieces.iter().for_each(|(tone, text)| self.toned(*tone, text));
+        for (tone, text) in pieces {
+            self.toned(*tone, text);
+        }
         self.blank();
     }
 
@@ -128,16 +130,23 @@ impl Page {
     fn paragraph_after(&mut self, lead: &str, hang: usize, text: &str) {
         self.text.push_str(lead);
         let mut column = lead.width();
+        // Two blanks between sentences stay together, and go where a line ends.
+        let mut blanks = 0;
         for (at, word) in text.split(' ').enumerate() {
             let width = word.width();
-            if at > 0 && column + 1 + width > self.look.width {
+            blanks += usize::from(at > 0);
+            if word.is_empty() {
+                continue;
+            }
+            if at > 0 && column + blanks + width > self.look.width {
                 // Writing to a String cannot fail.
                 let _ = write!(self.text, "\n{:hang$}", "");
                 column = hang;
             } else if at > 0 {
-                self.text.push(' ');
-                column += 1;
+                self.text.push_str(&" ".repeat(blanks));
+                column += blanks;
             }
+            blanks = 0;
             self.text.push_str(word);
             column += width;
         }
@@ -172,9 +181,8 @@ impl Page {
                 '▏' => text.push(']'),
                 '▁' | '▂' => text.push('.'),
                 '▃' | '▄' => text.push(':'),
-                '▅' | '▆' => text.push('='),
                 '▇' | '█' => text.push('#'),
-                '▓' => text.push('='),
+                '▅' | '▆' | '▓' => text.push('='),
                 '▒' => text.push('%'),
                 '░' | '−' | '–' | '—' | '·' => text.push('-'),
                 '≥' => text.push_str(">="),

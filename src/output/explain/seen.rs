@@ -29,8 +29,9 @@ pub fn sentences(seen: &Seen, zone: &TimeZone) -> Vec<String> {
         let named: Vec<String> = seen.holders.iter().map(holder).collect();
         lines.push(format!("Held by {}.", named.join(" · ")));
     }
-    if let Some(grown) = seen.minute_before.and_then(|before| seen.used.checked_sub(before)).filter(|grown| *grown > Bytes::mib(256)) {
-        lines.push(format!("It had grown by {} in the minute before.", said(grown.0)));
+    let grown = seen.before.zip(seen.minute_before).and_then(|(before, minute)| Some((before, before.checked_sub(minute)?)));
+    if let Some((before, grown)) = grown.filter(|(_, grown)| *grown > Bytes::mib(256)) {
+        lines.push(format!("It had grown by {} to {} in the minute before that.", said(grown.0), said(before.0)));
     }
     lines
 }
@@ -49,9 +50,9 @@ fn holder(holder: &crate::inside::moment::Holder) -> String {
     format!("{user}:{}({}) {}", holder.what, holder.pid, said(holder.memory.0))
 }
 
-/// What a recording shows where a log was.
-pub fn also_seen(source: String, seen: &[Seen], zone: &TimeZone) -> AlsoSeen {
-    AlsoSeen { source, lines: seen.iter().flat_map(|seen| sentences(seen, zone)).collect() }
+/// What cards showed, after the sentence on which of them are meant.
+pub fn also_seen(source: String, seen: &[Seen], which: Option<String>, zone: &TimeZone) -> AlsoSeen {
+    AlsoSeen { source, lines: which.into_iter().chain(seen.iter().flat_map(|seen| sentences(seen, zone))).collect() }
 }
 
 /// The same as one object a card.
@@ -65,7 +66,7 @@ pub fn seen_line(file: &str, seen: &Seen) -> serde_json::Result<String> {
         .map(|holder| json!({"pid": holder.pid, "user": holder.user.as_ref().map(ToString::to_string), "what": holder.what.as_str(), "memory": holder.memory.0}))
         .collect();
     let object = json!({
-        "file": file, "type": "peak", "device": seen.index, "name": seen.name.as_str(), "time": utc(seen.time).to_string(), "used": seen.used.0,
+        "file": file, "type": "peak", "device": seen.index, "uuid": seen.id.as_str(), "name": seen.name.as_str(), "time": utc(seen.time).to_string(), "used": seen.used.0,
         "capacity": seen.room.0, "after": seen.after.0, "minute_before": seen.minute_before.map(|bytes| bytes.0), "holders": holders,
     });
     Ok(serde_json::to_string(&object)? + "\n")

@@ -130,7 +130,7 @@ fn full(report: &Report, sums: &Sums) -> Option<String> {
         let gib = |bytes: u64| format!("{:.2}", bytes as f64 / (1_u64 << 30) as f64);
         nobody.then(|| format!("  {} − {} − {} = {}: nobody else is on the card.", gib(capacity), gib(own), gib(free), gib(rest)))
     };
-    match sums.own {
+    match sums.held() {
         Some(own) if own + tried > capacity.saturating_sub(sums.others) => {
             let others = if sums.others > 0 { format!(" + {} others'", fine(sums.others)) } else { String::new() };
             Some(format!(
@@ -180,6 +180,6 @@ fn hidden(report: &Report, sums: &Sums) -> Option<String> {
         fine(capacity),
         fine(free),
         fine(live + cached),
-        fine(sums.unnamed(report)?)
+        fine(sums.unnamed()?)
     ))
 }

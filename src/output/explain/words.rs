@@ -106,23 +106,18 @@ fn full(report: &Report, sums: &Sums) -> String {
         );
     }
     let capacity = sums.capacity.unwrap_or(0);
-    let free = sums.free.unwrap_or(0);
-    if let Some(own) = sums.own.filter(|_| tried > capacity / 10) {
-        let short = tried.saturating_sub(free);
+    let fills = |own: &u64| tried > capacity / 10 && own + tried > capacity.saturating_sub(sums.others);
+    if let Some(own) = sums.held().filter(fills) {
+        let short = tried.saturating_sub(sums.free.unwrap_or(0));
         return format!("It asked for {} at once with {} of its own already on the card. {} short.", said(tried), said(own), said(short));
     }
     let live = sums.allocated.unwrap_or(0);
+    let room = sums.free.map_or_else(String::new, |free| format!(", and {} was free", said(free)));
     let cache = match sums.cached {
         Some(cached) => format!(" Not the cache ({}).", said(cached)),
         None => String::new(),
     };
-    format!(
-        "Its own live tensors fill the card: {} of {}. It asked for {}, and {} was free.{cache}",
-        said(live),
-        said(capacity),
-        said(tried),
-        said(free)
-    )
+    format!("Its own live tensors fill the card: {} of {}. It asked for {}{room}.{cache}", said(live), said(capacity), said(tried))
 }
 
 fn fragmented(report: &Report, sums: &Sums) -> String {
@@ -175,7 +170,7 @@ fn other(report: &Report, sums: &Sums) -> String {
             let capacity = sums.capacity.map_or_else(String::new, |capacity| format!(" of {}", said(capacity)));
             let own = said(sums.own.or(sums.allocated).unwrap_or(0));
             if sums.others == 0 {
-                let unnamed = sums.unnamed(report).unwrap_or(0);
+                let unnamed = sums.unnamed().unwrap_or(0);
                 return format!("Others hold {}{capacity}. This process has {own}{asked}.", said(unnamed));
             }
             let count = report.figures.others.len() - usize::from(sums.self_pid.is_some());
@@ -199,7 +194,8 @@ fn pool(report: &Report, sums: &Sums) -> String {
             (None, None) => "The model fits, one request of full length does not.".to_owned(),
         },
         (_, Some(Sign::NoCache)) => {
-            let short = report.hints.short_mib.map_or_else(String::new, |mib| format!(" ({} short)", said(mib << 20)));
+            let share = sums.free.map_or_else(String::new, |free| format!(" ({})", said(free)));
+            let short = report.hints.short_mib.map_or(share, |mib| format!(" ({} short)", said(mib << 20)));
             format!("Weights and activations alone use up the engine's share of the card{short}: nothing is left for the cache.")
         }
         (_, Some(Sign::Batch)) => match report.hints.tokens {
@@ -211,6 +207,7 @@ fn pool(report: &Report, sums: &Sums) -> String {
         }
         _ => match report.figures.allowed.and_then(Amount::bytes) {
             Some(allowed) => format!("It asked for {tried}. The pool's own limit of {} was hit; the card may have more.", said(allowed)),
+            None if sums.tried.is_none() => "The pool's own maximum was hit; the card may have more.".to_owned(),
             None => format!("It asked for {tried}. The pool's own maximum was hit; the card may have more."),
         },
     }
@@ -221,7 +218,7 @@ fn host(report: &Report, sums: &Sums) -> String {
     match report.hints.sign {
         Some(Sign::SharedMemory) => "Shared memory of the host (/dev/shm) is full; it is no matter of the card.".to_owned(),
         Some(Sign::Pinned) => "Page-locked memory of the host could not be had; the card may be nearly empty.".to_owned(),
-        Some(Sign::Killed) => "The host ran out of RAM, and a process was killed for it. The GPU's memory went with it.".to_owned(),
+        Some(Sign::Killed) => "A process was killed for host memory: RAM was used up, or a limit of its container or job was hit.".to_owned(),
         Some(Sign::IntegratedPool) => format!("The memory that CPU and GPU of this board share is short{size}."),
         _ if report.producer == Producer::Ollama => {
             let free = sums.free.map_or_else(|| "less".to_owned(), said);
@@ -316,6 +313,7 @@ pub(super) fn doubt(report: &Report) -> &'static str {
         Verdict::Fragmented if report.also.contains(&Verdict::OtherProcess) => ": with that memory back it would not matter how this one's is split.",
         Verdict::Fragmented => ", when what is unused is pinned or the load itself has grown.",
         Verdict::GraphPool if report.also.contains(&Verdict::FullSelf) => ": what graphs hold is live, too.",
+        _ if report.also.contains(&Verdict::HostMemory) => ", if the host was short of RAM at that moment (free -g).",
         _ => ", if the card at that moment says so.",
     }
 }

@@ -280,6 +280,26 @@ mod tests {
         assert!(GRAMMAR.words.is_some() && GRAMMAR.always.len() < 2, "{:?}", GRAMMAR.always);
     }
 
+    /// Over all texts with known answers, line by line and each in one piece.
+    #[test]
+    fn the_words_of_a_clause_leave_out_no_match() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/explain/");
+        let files =
+            ["oom-texts", "more", "eras", "h200"].into_iter().flat_map(|name| std::fs::read_dir(format!("{folder}{name}")).expect("a folder"));
+        let texts: Vec<String> = files.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a text")).collect();
+        let regexes: Vec<Regex> = TABLES.into_iter().flatten().map(|clause| compile(clause.pattern).expect("a pattern")).collect();
+        let mut found = 0;
+        for text in texts.iter().flat_map(|text| text.lines().chain([text.as_str()])) {
+            let candidates = GRAMMAR.candidates(text);
+            let matching = regexes.iter().enumerate().filter(|(_, regex)| regex.is_match(text.as_bytes()));
+            for (at, regex) in matching {
+                assert!(candidates.contains(&at), "{regex} in {text}");
+                found += 1;
+            }
+        }
+        assert!(found > 500, "{found}");
+    }
+
     #[test]
     fn a_tensor_has_the_bytes_of_its_shape() {
         // 64 * 512 * 144 * 144 * 4.
