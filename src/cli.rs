@@ -47,6 +47,7 @@ Examples:
   vramtop -l 1 --format json -o run.jsonl   a recording
   vramtop replay run.jsonl              the dashboard over that recording
   vramtop demo                          the dashboard without a GPU
+  vramtop explain job.log               why a job ran out of memory
 
 Exit codes:
   0 fine, also when the reader of a pipe went away    1 failed    2 wrong usage
@@ -59,6 +60,12 @@ pub enum Command {
     Replay(Replay),
     /// The dashboard over the recording that is built in: no GPU needed.
     Demo,
+    /// Why it ran out of memory: what an out-of-memory text in a log means, what to change first, and what won't help.
+    ///
+    /// Reads logs of any size, within gzip, zip or plain, of torch, TensorFlow, JAX, llama.cpp, vLLM and others, torch memory snapshots and
+    /// memory summaries, and recordings. Needs no GPU.
+    /// Ends with 1 where it finds nothing or a FILE cannot be read; the others are answered all the same.
+    Explain(Explain),
     /// What works here and what doesn't, and why: a report without anything private in it.
     ///
     /// Puts every question that vramtop has to every GPU, twice, and says what came of it and in how many microseconds. A question
@@ -223,6 +230,53 @@ pub struct Settings {
 pub struct Replay {
     /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
     pub file: PathBuf,
+}
+
+/// `vramtop explain`.
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// Logs, torch memory snapshots or recordings; - or none reads stdin.
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Form of the answers.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
+    pub format: ReportForm,
+
+    /// With a torch memory snapshot: whether a request of SIZE would fit, and why not (such as 2GiB, 512MiB).
+    ///
+    /// Ends with 0 where it fits on every GPU of the snapshot, and with 1 where it does not, or where that depends on what the driver has.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub fit: Option<u64>,
+
+    /// Add what this recording shows at the time of the failure (vramtop -l 1 --format json -o FILE makes one).
+    #[arg(long, value_name = "FILE")]
+    pub recording: Option<PathBuf>,
+
+    /// Do not add what a GPU of this machine shows now.
+    #[arg(long)]
+    pub no_device: bool,
+}
+
+/// An amount of memory with its unit, all of them powers of two; bytes where it has none.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let scale = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1_u64,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        "t" | "tb" | "tib" => 1 << 40,
+        unit => return Err(format!("{unit:?} is no unit: give B, KiB, MiB, GiB or TiB")),
+    };
+    let number: f64 = text[..end].parse().map_err(|_| format!("{text:?} is no amount: give one such as 2GiB"))?;
+    let bytes = number * scale as f64;
+    if bytes < 1.0 || bytes > (1_u64 << 50) as f64 {
+        return Err(format!("{text:?} is not between 1 B and 1024 TiB"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    Ok(bytes as u64)
 }
 
 /// `text`, `json`, or `csv[,noheader][,nounits]`.

@@ -12,6 +12,7 @@ pub mod config;
 pub mod doctor;
 pub mod exit;
 pub mod history;
+pub mod inside;
 pub mod insight;
 pub mod model;
 pub mod monitor;

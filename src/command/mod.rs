@@ -6,6 +6,7 @@ mod columns_file;
 mod completions;
 mod dashboard;
 mod doctor;
+mod explain;
 mod log;
 mod look;
 mod man;
@@ -46,6 +47,7 @@ pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
     }
     match &cli.command {
         Some(Command::Replay(replay)) => replay::file(replay, config.style()),
+        Some(Command::Explain(wanted)) => explain::run(wanted, &config),
         Some(Command::Demo) => replay::demo(config.style()),
         _ if cli.smi.list_gpus => query::list(&cli.look, &config),
         _ if query::is_meant(&cli.look, &cli.smi) => query::run(&cli.look, &cli.smi, &config),

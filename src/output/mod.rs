@@ -1,5 +1,7 @@
 //! The state as text for other programs and for logs. Pure functions over the monitor: nothing here writes to a stream.
 
+pub mod allocator;
+pub mod explain;
 mod holders;
 mod line;
 pub mod smi;

@@ -1,0 +1,11 @@
+//! What can be done about too little memory: one table of remedies, each with when it helps, when it doesn't, what it costs and where
+//! that is documented. The choice for one text is made in `choose`, that for an allocator's account in `account`; nothing here knows how
+//! it is shown.
+
+mod account;
+mod choose;
+mod table;
+
+pub use account::{Account, advise_account};
+pub use choose::{Advice, Step, advise, are_siblings, said};
+pub use table::{REMEDIES, Remedy, RemedyFacts};
