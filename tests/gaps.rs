@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use common::{Machine, TestClock, samples, until_samples, with_scenario};
+use common::{TestClock, samples, until_samples, with_scenario};
 use vramtop::collect::{Clock, Interest, LiveSource};
 use vramtop::history::{Slot, Tier};
 use vramtop::model::{EventKind, Moment, Record};

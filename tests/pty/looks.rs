@@ -20,7 +20,7 @@ fn draws_again_at_every_size() {
     session.see("5000020");
     for ((cols, rows), texts) in [
         ((80, 24), ["GPU 1", "5000010", "q quit"].as_slice()),
-        ((40, 10), &["free", "WHAT", "q quit"]),
+        ((40, 10), &["free", "WHAT", "? q"]),
         ((1, 1), &[]),
         ((120, 36), &["GPU 1", "LAST 2 MIN", "5000010", "q quit"]),
         ((300, 80), &["GPU 1", "5000010", "q quit"]),
