@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::sync::Arc;
 
-use common::{Machine, samples, until_samples, with_named, with_scenario};
+use common::{samples, until_samples, with_named, with_scenario};
 use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Selection, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
 use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked, UtilizationPercent};
