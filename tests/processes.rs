@@ -104,12 +104,14 @@ fn the_dialog_says_why_a_signal_cannot_be_sent() {
     );
     press(&mut app, KeyCode::Esc);
     press(&mut app, KeyCode::Home);
-    for (state, sentence) in [
-        ('D', "it waits in the kernel (state D): signals will not work until it comes back"),
-        ('Z', "it is a zombie: signals will not work, its parent has to take note of its end"),
+    for (answer, sentence) in [
+        (Ok(RunState('D')), "it waits in the kernel (state D): signals will not work until it comes back"),
+        (Err(Refusal::StillListed), "no signal can be sent: it has ended, and the driver still lists it"),
+        (Err(Refusal::Zombie), "no signal can be sent: it has ended and is a zombie: its memory is freed when its parent takes note"),
     ] {
         press(&mut app, KeyCode::Char('K'));
-        ready(&mut app, state);
+        let key = app.dialog().expect("open").subjects[0].key;
+        update(&mut app, Msg::Answer { key, answer: Answer::Opened(answer) });
         assert_eq!(sheet(&mut app).get(2).map(String::as_str), Some(sentence));
         press(&mut app, KeyCode::Esc);
     }

@@ -59,18 +59,32 @@ impl Target {
 fn check(stat: &File, key: ProcessKey) -> Result<RunState, Refusal> {
     let mut line = [0; 1024];
     let length = stat.read_at(&mut line, 0).map_err(|error| refusal_of(&error))?;
-    let (state, ticks) = parse(&line[..length]).ok_or(Refusal::Ended)?;
-    if Some(ticks) == key.start_ticks { Ok(state) } else { Err(Refusal::Replaced) }
+    let seen = parse(&line[..length]).ok_or(Refusal::Ended)?;
+    match seen.state {
+        _ if Some(seen.start_ticks) != key.start_ticks => Err(Refusal::Replaced),
+        // The first thread of a process may end before the others, which a signal still reaches.
+        RunState('Z') if seen.threads < 2 => Err(Refusal::Zombie),
+        state => Ok(state),
+    }
 }
 
-/// State and start ticks. The name before them may hold anything, so it ends at the last parenthesis.
-fn parse(line: &[u8]) -> Option<(RunState, u64)> {
+/// What counts of a `stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    state: RunState,
+    threads: u64,
+    start_ticks: u64,
+}
+
+/// The name before the figures may hold anything, so it ends at the last parenthesis.
+fn parse(line: &[u8]) -> Option<Seen> {
     let close = line.iter().rposition(|byte| *byte == b')')?;
     let mut fields = std::str::from_utf8(line.get(close + 1..)?).ok()?.split_ascii_whitespace();
-    // Numbered from 1 as in proc(5): the state is field 3, the start field 22.
-    let state = fields.next()?.chars().next()?;
-    let ticks = fields.nth(22 - 4)?.parse().ok()?;
-    Some((RunState(state), ticks))
+    // Numbered from 1 as in proc(5): the state is field 3, the number of threads field 20, the start field 22.
+    let state = RunState(fields.next()?.chars().next()?);
+    let threads = fields.nth(20 - 4)?.parse().ok()?;
+    let start_ticks = fields.nth(22 - 21)?.parse().ok()?;
+    Some(Seen { state, threads, start_ticks })
 }
 
 const fn number(signal: Signal) -> process::Signal {
@@ -123,7 +137,7 @@ mod tests {
 
         fn key(&self) -> ProcessKey {
             let line = fs::read(format!("/proc/{}/stat", self.0.id())).unwrap();
-            ProcessKey { pid: self.0.id(), start_ticks: parse(&line).map(|(_, ticks)| ticks) }
+            ProcessKey { pid: self.0.id(), start_ticks: parse(&line).map(|seen| seen.start_ticks) }
         }
 
         fn ended_of(&mut self) -> Option<i32> {
@@ -205,22 +219,23 @@ mod tests {
     }
 
     #[test]
-    fn a_zombie_says_so() {
+    fn a_zombie_is_sent_nothing() {
         let mut child = Sleeper::start();
         let key = child.key();
+        let (target, _) = open(key).unwrap();
         child.0.kill().unwrap();
         let end = Instant::now() + Duration::from_secs(10);
-        while open(key).is_ok_and(|(_, state)| state != RunState('Z')) {
+        while open(key).is_ok() {
             assert!(Instant::now() < end, "it never becomes a zombie");
         }
-        assert_eq!(open(key).map(|(_, state)| state), Ok(RunState('Z')));
+        assert_eq!((open(key).unwrap_err(), target.send(Signal::Term)), (Refusal::Zombie, Err(Refusal::Zombie)));
         child.0.wait().unwrap();
     }
 
     #[test]
     fn the_state_is_read_behind_a_hostile_name() {
-        let line = |state| format!("7 (a) R 1) {state} 1 1 1 0 -1 4194304 9 0 0 0 3 4 0 0 20 0 1 0 4711 5885952 417 0 0\n");
-        assert_eq!(parse(line('D').as_bytes()), Some((RunState('D'), 4711)));
+        let line = |state| format!("7 (a) R 1) {state} 1 1 1 0 -1 4194304 9 0 0 0 3 4 0 0 20 0 5 0 4711 5885952 417 0 0\n");
+        assert_eq!(parse(line('D').as_bytes()), Some(Seen { state: RunState('D'), threads: 5, start_ticks: 4711 }));
         assert_eq!(parse(b"7 (a) D 1 1"), None);
     }
 

@@ -1,6 +1,6 @@
 //! What the keys that choose do: which rows, in what order, which columns, how much of the past.
 
-use super::held::present;
+use super::held::{present, shown};
 use super::keys::Action;
 use super::picture::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
@@ -110,6 +110,10 @@ impl App {
             return;
         };
         let id = id.id.clone();
+        // Whoever opens the group under the cursor means the group.
+        if matches!(picture.rows().get(at).map(|row| row.holder), Some(Holder::Group { .. })) {
+            self.selection.select(shown(self.held.as_deref(), &self.live), at);
+        }
         if !self.listing.open.remove(&id) {
             self.listing.open.insert(id);
         }
@@ -117,7 +121,10 @@ impl App {
 
     fn focus(&mut self, number: u32) {
         let gpu = self.picture().monitor().gpus().iter().find(|row| row.facts.index == Some(number));
-        let Some(id) = gpu.map(|row| row.facts.id.clone()) else { return };
+        let Some(id) = gpu.map(|row| row.facts.id.clone()) else {
+            self.note = Some(format!("there is no GPU {number}"));
+            return;
+        };
         self.listing.focus = if self.listing.focus.as_ref() == Some(&id) { None } else { Some(id) };
     }
 

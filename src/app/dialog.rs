@@ -42,8 +42,12 @@ impl Subject {
         let (facts, stage) = match row.holder {
             Holder::Process { .. } => {
                 let facts = &picture.process(row)?.facts;
-                let here = facts.visibility == Visibility::Here;
-                (facts, if here { Stage::Opening } else { Stage::Refused(Refusal::NotHere) })
+                let stage = match facts.visibility {
+                    Visibility::Here => Stage::Opening,
+                    Visibility::NotHere if facts.is_gone() => Stage::Refused(Refusal::StillListed),
+                    Visibility::NotHere => Stage::Refused(Refusal::NotHere),
+                };
+                (facts, stage)
             }
             Holder::Ended { .. } => (&picture.ended(row)?.row.facts, Stage::Refused(Refusal::Ended)),
             Holder::Nobody | Holder::Untracked { .. } | Holder::Group { .. } => return None,
@@ -80,7 +84,7 @@ impl Subject {
                 self.state = Some(state);
                 Stage::Sent(signal)
             }
-            Err(refusal @ (Refusal::Ended | Refusal::Replaced)) => Stage::Refused(refusal),
+            Err(refusal @ (Refusal::Ended | Refusal::Zombie | Refusal::Replaced)) => Stage::Refused(refusal),
             Err(refusal) => Stage::Failed(signal, refusal),
         };
     }
@@ -109,9 +113,19 @@ impl Dialog {
         (!subjects.is_empty()).then_some(Self { subjects, signal, top: 0 })
     }
 
-    /// What the end of all would free; `None` where one of them is unknown.
+    /// Those that a signal can reach, as far as is known.
+    fn in_reach(&self) -> impl Iterator<Item = &Subject> {
+        self.subjects.iter().filter(|subject| !matches!(subject.stage, Stage::Refused(_)))
+    }
+
+    /// How many a signal can reach, as far as is known.
+    pub fn reach(&self) -> usize {
+        self.in_reach().count()
+    }
+
+    /// What the end of those that a signal can reach would free; `None` where one of them is unknown.
     pub fn frees(&self) -> Option<Bytes> {
-        self.subjects.iter().map(Subject::frees).sum()
+        self.in_reach().map(Subject::frees).sum()
     }
 
     /// Whether a signal can be chosen, and sent to at least one of them.
@@ -183,7 +197,6 @@ impl App {
         }
     }
 
-    /// So many of the processes down, or up.
     /// The signal under the cursor, to all that are held.
     pub(super) fn send(&self) -> Effect {
         let open = self.dialog.as_ref().filter(|dialog| dialog.is_open());

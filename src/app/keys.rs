@@ -194,7 +194,11 @@ impl Binding {
 
     /// Whether they work in a session that was set up so.
     pub fn is_offered(&self, setup: &Setup) -> bool {
-        !self.action.changes_the_world() || setup.may_act()
+        match self.action {
+            action if action.changes_the_world() => setup.may_act(),
+            Action::Environment => setup.mode == Mode::Live,
+            _ => true,
+        }
     }
 }
 

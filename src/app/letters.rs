@@ -52,7 +52,7 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// When all letters are in use.
+    /// When all letters are in use on the card itself.
     const NO_LETTER: char = '*';
 
     /// Letters for all of these, in their order. Those that are not among them have ended, and their letters are free.
@@ -92,6 +92,7 @@ impl Letters {
 /// What is given out on one card.
 #[derive(Default)]
 struct Card {
+    letters: BTreeSet<char>,
     places: BTreeSet<u8>,
     /// The letter of the small ones, and how many have it.
     shared: Option<(char, usize)>,
@@ -99,6 +100,7 @@ struct Card {
 
 impl Card {
     fn add(&mut self, letter: Letter) {
+        self.letters.insert(letter.letter);
         if letter.shared {
             let sharers = self.shared.map_or(0, |(_, n)| n);
             self.shared = Some((letter.letter, sharers + 1));
@@ -110,7 +112,7 @@ impl Card {
     fn admit(&mut self, small: bool, letters: &mut BTreeSet<char>) -> Letter {
         let letter = match self.shared {
             Some((letter, _)) if small => letter,
-            _ => free_letter(letters),
+            _ => self.free_letter(letters),
         };
         let place = if small { u8::MAX } else { self.free_place() };
         let letter = Letter { letter, place, shared: small };
@@ -121,23 +123,25 @@ impl Card {
     /// A small one has grown. Where nobody shares its letter, it takes the letter along.
     fn promote(&mut self, letter: Letter, letters: &mut BTreeSet<char>) -> Letter {
         let sharers = self.shared.map_or(0, |(_, n)| n);
-        let own = if sharers > 1 { free_letter(letters) } else { letter.letter };
+        let own = if sharers > 1 { self.free_letter(letters) } else { letter.letter };
         self.shared = (sharers > 1).then_some((letter.letter, sharers - 1));
         let letter = Letter { letter: own, place: self.free_place(), shared: false };
         self.add(letter);
         letter
     }
 
+    /// One that nobody has; or else, since a row names its card, one that nobody on this card has.
+    fn free_letter(&self, taken: &mut BTreeSet<char>) -> char {
+        let all = || ('a'..='z').chain('A'..='Z');
+        let free = all().find(|letter| !taken.contains(letter)).or_else(|| all().find(|letter| !self.letters.contains(letter)));
+        let letter = free.unwrap_or(Letters::NO_LETTER);
+        taken.insert(letter);
+        letter
+    }
+
     fn free_place(&self) -> u8 {
         (0..u8::MAX).find(|place| !self.places.contains(place)).unwrap_or(u8::MAX)
     }
-}
-
-fn free_letter(taken: &mut BTreeSet<char>) -> char {
-    let free = ('a'..='z').chain('A'..='Z').find(|letter| !taken.contains(letter));
-    let letter = free.unwrap_or(Letters::NO_LETTER);
-    taken.insert(letter);
-    letter
 }
 
 #[cfg(test)]
@@ -179,6 +183,25 @@ mod tests {
         // The last of the small ones takes their letter along.
         assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 20)]), "acb");
         assert_eq!(given_to(&mut letters, &[(1, 40), (2, 1), (3, 20), (4, 1)]), "acbd");
+    }
+
+    #[test]
+    fn a_letter_is_shared_by_two_cards_before_there_is_none() {
+        let gpus = [GpuId::new("GPU-0"), GpuId::new("GPU-1")];
+        // 40 large ones on each card; the alphabets have 52 letters.
+        let candidates: Vec<Candidate<'_>> = (0..80_u32)
+            .map(|at| Candidate {
+                gpu: &gpus[usize::from(at >= 40)],
+                key: ProcessKey { pid: at + 1, start_ticks: Some(1) },
+                bytes: Some(Bytes::gib(9)),
+                room: Some(Bytes::gib(100)),
+            })
+            .collect();
+        let letters: Vec<char> = Letters::default().update(&candidates).iter().map(|letter| letter.letter).collect();
+        for card in letters.chunks(40) {
+            assert_eq!(card.iter().collect::<BTreeSet<_>>().len(), 40, "{letters:?}");
+            assert!(!card.contains(&Letters::NO_LETTER), "{letters:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod letters;
 mod listing;
 mod messages;
 mod mouse;
+mod offers;
 mod owners;
 mod picture;
 mod selection;
@@ -44,7 +45,7 @@ use crossterm::event::KeyEvent;
 use crate::insight::{Severity, Warning};
 use crate::model::Record;
 use freshness::Clock;
-use held::{Held, shown};
+use held::{Held, present, shown};
 use keys::Action;
 use selection::Selection;
 
@@ -138,9 +139,9 @@ impl App {
         self.screen
     }
 
-    /// Position of the row under the cursor in [`Picture::rows`].
-    pub fn selected(&self) -> Option<usize> {
-        (!self.picture().rows().is_empty()).then(|| self.selection.position())
+    /// Position of the row under the cursor in [`Picture::rows`]; `None` while whoever is selected is hidden.
+    pub const fn selected(&self) -> Option<usize> {
+        self.selection.cursor()
     }
 
     /// By what choices the table is made.
@@ -227,21 +228,6 @@ impl App {
         self.walking && self.notice().is_some_and(|notice| notice.names.is_some())
     }
 
-    /// Whether there is something that an action could be about now; what would do nothing is not offered.
-    pub fn has_use_for(&self, action: Action) -> bool {
-        let (picture, dashboard) = (self.picture(), self.screen() == Screen::Dashboard);
-        let gpus = picture.monitor().gpus().len();
-        match action {
-            Action::NextNotice => self.notice().is_some_and(|notice| notice.of > 1),
-            Action::Focus(_) => gpus > 1,
-            Action::Copy | Action::Signal(_) if dashboard && self.tagged.count() > 0 => true,
-            Action::Up | Action::Open | Action::Tag | Action::Copy | Action::Signal(_) if dashboard => !picture.rows().is_empty(),
-            Action::Filter | Action::NextSort | Action::OnlyMine | Action::NextGrouping | Action::Tree => picture.unfiltered().all() > 0,
-            Action::Past(_) | Action::Longer | Action::Mark | Action::Columns => gpus > 0,
-            _ => true,
-        }
-    }
-
     /// Of more processes than these the host is asked only while they are on screen: each costs it 30 µs a second.
     const MOST_ASKED: usize = 256;
 
@@ -265,9 +251,9 @@ impl App {
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
     fn relist(&mut self) {
-        let picture = self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut);
-        picture.list(&self.listing);
-        self.selection.follow(picture.rows());
+        self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut).list(&self.listing);
+        let held = self.held.as_deref();
+        self.selection.follow(shown(held, &self.live), present(held, &self.live));
     }
 
     fn key(&mut self, key: &KeyEvent) -> Effect {
@@ -297,9 +283,9 @@ impl App {
             }
             Action::Open => {
                 let named = self.notice().filter(|_| walking).and_then(|notice| notice.names);
-                let rows = shown(self.held.as_deref(), &self.live).rows();
+                let picture = shown(self.held.as_deref(), &self.live);
                 match named {
-                    Some(id) => self.selection.find(rows, &id),
+                    Some(id) => self.selection.find(picture, &id),
                     None => return self.look_closely(),
                 }
             }
@@ -354,9 +340,13 @@ impl App {
     }
 
     fn press(&mut self, key: &KeyEvent) -> Effect {
-        match keys::action(key, self.screen(), self.setup.mode) {
-            Some(action) if !action.changes_the_world() || self.setup.may_act() => self.act(action),
-            _ => Effect::None,
+        let Some(action) = keys::action(key, self.screen(), self.setup.mode) else { return Effect::None };
+        match self.in_the_way(action) {
+            Some(why) => {
+                self.note = Some(why.to_owned());
+                Effect::Redraw
+            }
+            None => self.act(action),
         }
     }
 
@@ -364,15 +354,14 @@ impl App {
         if self.screen == Screen::Columns {
             return self.step_chooser(by);
         }
-        let rows = shown(self.held.as_deref(), &self.live).rows();
-        self.selection.step(rows, by);
+        self.selection.step(shown(self.held.as_deref(), &self.live), by);
     }
 
     /// Selects the row that is found, if one is.
     fn select(&mut self, find: impl FnOnce(&[TableRow]) -> Option<usize>) {
-        let rows = shown(self.held.as_deref(), &self.live).rows();
-        if let Some(at) = find(rows) {
-            self.selection.select(rows, at);
+        let picture = shown(self.held.as_deref(), &self.live);
+        if let Some(at) = find(picture.rows()) {
+            self.selection.select(picture, at);
         }
     }
 

@@ -245,6 +245,15 @@ impl Picture {
         self.by_gpu.get(gpu).into_iter().flatten().filter_map(|at| self.all.get(*at))
     }
 
+    /// Whether somebody holds memory under that name, or has ended a while ago.
+    pub(super) fn knows(&self, id: &RowId) -> bool {
+        let has_ended = || {
+            let gone = self.monitor.ended().iter().filter_map(|ended| Some((self.monitor.gpus().get(ended.row.gpu)?, &ended.row.facts)));
+            gone.into_iter().any(|(gpu, facts)| RowId::of_process(gpu.facts.id.clone(), facts.key).is_same(id))
+        };
+        self.all.iter().any(|row| row.id.is_same(id)) || has_ended()
+    }
+
     /// The process behind a row.
     pub fn process(&self, row: &TableRow) -> Option<&ProcessRow> {
         row.holder.process().and_then(|at| self.monitor.processes().get(at))

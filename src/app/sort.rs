@@ -41,6 +41,8 @@ impl Sort {
 enum Key<'a> {
     Figure(i64),
     Text(&'a str),
+    /// A job and the rank in it, as far as there are these.
+    Job(Option<&'a str>, Option<u32>),
 }
 
 /// What the rows speak of.
@@ -106,7 +108,10 @@ fn key_of(row: &ProcessRow, column: Column) -> Option<Key<'_>> {
         Column::Rss => row.host.get().map(|host| figure(host.rss)),
         // The longest first: the earliest start has the highest key.
         Column::Time => facts.started.map(|started| Key::Figure(-started.unix_ms)),
-        Column::Job => facts.job.as_ref().map(|job| Key::Text(job.as_str())),
+        Column::Job => {
+            let (job, rank) = (facts.job.as_ref().map(crate::model::SafeText::as_str), facts.rank.map(|rank| rank.rank));
+            (job.is_some() || rank.is_some()).then_some(Key::Job(job, rank))
+        }
         Column::What => Some(Key::Text(facts.what.as_str())),
         Column::Gpu | Column::Vram | Column::History => None,
     }

@@ -64,7 +64,7 @@ impl App {
     /// Turns the tag of the selected row and goes on to the next, so that several are tagged by one key.
     pub(super) fn tag(&mut self) {
         let picture = shown(self.held.as_deref(), &self.live);
-        let Some(row) = picture.rows().get(self.selection.position()) else { return };
+        let Some(row) = self.selection.cursor().and_then(|at| picture.rows().get(at)) else { return };
         self.tagged.turn(picture, row);
         self.step(1);
     }

@@ -320,12 +320,13 @@ fn the_keys_choose_the_signal() {
 #[test]
 fn nothing_is_signalled_where_it_may_not_be() {
     let setup = |mode, read_only| Setup { zone: TimeZone::UTC, mode, source: "test".into(), read_only };
-    for setup in [setup(Mode::Live, true), setup(Mode::Replay { length_ms: None }, false)] {
+    let recording = "a recording: there is nobody to send a signal to";
+    for (setup, why) in [(setup(Mode::Live, true), "read-only: no signal is sent"), (setup(Mode::Replay { length_ms: None }, false), recording)] {
         let mut app = App::new(setup);
         take(&mut app, header());
         take(&mut app, sample_here(1, &[(1, 30)]));
         for key in [KeyCode::Char('K'), KeyCode::Char('T'), KeyCode::Char('I'), KeyCode::F(9)] {
-            assert_eq!((press(&mut app, key), app.dialog().is_none()), (Effect::None, true));
+            assert_eq!((press(&mut app, key), app.note(), app.dialog().is_none()), (Effect::Redraw, Some(why), true));
         }
     }
     // A process that is not visible here is never taken hold of.

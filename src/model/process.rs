@@ -102,6 +102,11 @@ pub struct ProcessFacts {
 }
 
 impl ProcessFacts {
+    /// Whether it was seen here and is no longer, although it is listed: the start of one that never was is not known.
+    pub const fn is_gone(&self) -> bool {
+        matches!(self.visibility, Visibility::NotHere) && self.key.start_ticks.is_some()
+    }
+
     /// A process of which nothing but its number is known.
     pub fn unseen(pid: u32) -> Self {
         Self {

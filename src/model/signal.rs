@@ -69,6 +69,10 @@ pub enum Refusal {
     NotHere,
     /// The process has ended.
     Ended,
+    /// It has ended, and the driver lists it all the same.
+    StillListed,
+    /// It has ended, and its parent has not taken note of that yet.
+    Zombie,
     /// The number belongs to another process by now.
     Replaced,
     /// It belongs to somebody else.
@@ -85,6 +89,8 @@ impl Refusal {
         match self {
             Self::NotHere => "not visible here",
             Self::Ended => "has ended",
+            Self::StillListed => "has ended, still listed",
+            Self::Zombie => "has ended (a zombie)",
             Self::Replaced => "has ended: another has its number",
             Self::NotPermitted => "not permitted: another user's",
             Self::OldKernel => "this kernel has no process handles",
@@ -98,6 +104,8 @@ impl fmt::Display for Refusal {
         match self {
             Self::NotHere => f.write_str("it is not visible here (another container or PID namespace): run vramtop on the host"),
             Self::Ended => f.write_str("it has ended"),
+            Self::StillListed => f.write_str("it has ended, and the driver still lists it"),
+            Self::Zombie => f.write_str("it has ended and is a zombie: its memory is freed when its parent takes note"),
             Self::Replaced => f.write_str("it has ended, and its number belongs to another process now"),
             Self::NotPermitted => f.write_str("not permitted: it belongs to another user (sudo vramtop may)"),
             Self::OldKernel => f.write_str("this kernel has no process handles (Linux 5.3 has): no signal could be sent safely"),

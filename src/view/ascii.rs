@@ -1,6 +1,10 @@
 //! The same frame in ASCII: every glyph has one stand-in of the same width, so nothing else has to know.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
+
+use super::theme::Theme;
 
 /// What stands for a glyph; foreign letters become `?`.
 const fn stand_in(glyph: char) -> char {
@@ -10,7 +14,8 @@ const fn stand_in(glyph: char) -> char {
         '▏' => ']',
         '▁' | '▂' => '.',
         '▃' | '▄' => ':',
-        '▅' | '▆' | '─' | '−' | '–' | '—' | '·' => '-',
+        '▅' | '▆' | '−' | '–' | '—' | '·' => '-',
+        '─' => '_',
         '▇' | '■' => '=',
         '█' | '▓' | '▒' => '#',
         '░' | '│' => '|',
@@ -19,14 +24,21 @@ const fn stand_in(glyph: char) -> char {
         '≈' | '…' => '~',
         '↑' | '▲' | '▴' => '^',
         '↓' | '▾' => 'v',
-        '▸' | '›' | '≥' => '>',
-        '←' | '↵' => '<',
+        '▸' | '›' | '≥' | '→' => '>',
+        '←' => '<',
         '●' => '*',
         '×' => 'x',
-        '␣' => '_',
         '°' => ' ',
         _ => '?',
     }
+}
+
+/// Keys as they are written: those that are pictures by their names, where there are no pictures.
+pub(super) fn keys<'a>(written: &'a str, theme: &Theme) -> Cow<'a, str> {
+    if theme.is_ascii() && written.contains(['↵', '␣']) {
+        return Cow::Owned(written.replace('↵', "Enter").replace('␣', "Space"));
+    }
+    Cow::Borrowed(written)
 }
 
 /// Puts ASCII in the place of everything else.

@@ -4,12 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::detail_words::{Fact, facts};
+use super::detail_words::{Fact, facts, no_details, reason};
 use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
 use super::graph::{Graph, Scale};
 use super::layout::regions;
 use super::past::{Past, total_of};
-use super::pen::{Pen, put_right, width_of, width_of_spans};
+use super::pen::{Pen, lines_of, put_right, width_of, width_of_spans};
 use super::plan::Shape;
 use super::ranks::{self, Job};
 use super::selected::how_it_ended;
@@ -52,7 +52,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
         draw_body(buffer, inside, app, detail, row, process, theme);
         return 0;
     };
-    let environment = detail.details.as_ref().map_or(&Reading::NOT_ASKED, |details| &details.environment);
+    let environment = match detail.details.as_ref().map(|details| &details.environment) {
+        Some(Reading::Value(variables)) => Ok(variables.as_slice()),
+        Some(Reading::Absent(why)) => Err(reason(why)),
+        None => Err(no_details(app, row, process).to_owned()),
+    };
     draw_environment(buffer, inside, environment, first, theme)
 }
 
@@ -220,16 +224,16 @@ fn scale(columns: &[Column], card: Bytes) -> Scale {
 }
 
 /// Its variables, from `first` on. Says how many can be above.
-fn draw_environment(buffer: &mut Buffer, area: Rect, environment: &Reading<Vec<(SafeText, SafeText)>>, first: usize, theme: &Theme) -> usize {
+fn draw_environment(buffer: &mut Buffer, area: Rect, environment: Result<&[(SafeText, SafeText)], String>, first: usize, theme: &Theme) -> usize {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let mut left = area;
     let head = take(&mut left, 1);
     match environment {
-        Reading::Absent(why) => {
+        Err(why) => {
             Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  not known: {why}"), text);
             0
         }
-        Reading::Value(variables) => {
+        Ok(variables) => {
             let count = variables.len();
             Pen::new(buffer, head).put("ENVIRONMENT", label).put(&format!("  {count} variables, as it was started; secrets are masked"), label);
             let end = count.saturating_sub(usize::from(left.height));
@@ -251,34 +255,9 @@ fn take(left: &mut Rect, height: u16) -> Rect {
     taken
 }
 
-/// A text in lines of that width, broken at blanks where it can be; the last line may be too long, and is cut when it is drawn.
-fn lines_of(text: &str, width: u16, most: u16) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let is_last = lines.len() >= usize::from(most);
-        let Some(line) = lines.last_mut() else { continue };
-        if line.is_empty() {
-            line.push_str(word);
-        } else if is_last || width_of(line) + 1 + width_of(word) <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_broken_at_blanks_into_so_many_lines() {
-        assert_eq!(lines_of("one two three four", 9, 3), ["one two", "three", "four"]);
-        assert_eq!(lines_of("one two three four", 9, 2), ["one two", "three four"]);
-        assert_eq!(lines_of("one", 0, 2), ["one"]);
-    }
 
     #[test]
     fn the_scale_is_its_own() {

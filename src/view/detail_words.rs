@@ -3,7 +3,7 @@
 use super::figures::{UNKNOWN, gib};
 use super::selected::{command, context};
 use crate::app::{App, Detail, Mode, OwnIndex, Picture, TableRow};
-use crate::model::{Details, Reading, Visibility};
+use crate::model::{Absence, Details, Reading, Visibility};
 use crate::monitor::ProcessRow;
 
 /// A caption with its text, and when it is given up; the highest number first.
@@ -22,6 +22,12 @@ pub(super) fn facts(app: &App, detail: &Detail, row: &TableRow, process: &Proces
     let fact = |caption, text, most, given_up| Fact { caption, text, most, given_up };
     let mut facts = Vec::with_capacity(6);
     facts.extend(elsewhere(picture, process).map(|text| fact("ALSO ON", text, 1, 3)));
+    if process.facts.is_gone() {
+        facts.push(fact("COMMAND", command(&process.facts), 3, 0));
+        let why = "it has ended, or is no longer visible here, and the driver still lists it: its memory is free once the driver lets go of it";
+        facts.push(fact("NOT HERE", why.to_owned(), 2, 1));
+        return facts;
+    }
     if process.facts.visibility == Visibility::NotHere {
         let why = "the driver names a PID of another namespace, or of a process that is gone: its memory is known, the rest is not";
         facts.push(fact("NOT HERE", why.to_owned(), 2, 1));
@@ -30,11 +36,11 @@ pub(super) fn facts(app: &App, detail: &Detail, row: &TableRow, process: &Proces
     }
     facts.push(fact("COMMAND", command(&process.facts), 3, 0));
     if is_live {
-        facts.push(fact("FROM", family(app, detail, process), 2, 5));
+        facts.push(fact("FROM", family(app, detail, row, process), 2, 5));
     }
     facts.push(fact("CONTEXT", surroundings(app, detail, picture, process), 2, 2));
     if is_live {
-        facts.push(fact("HOST", host(process), 1, 4));
+        facts.push(fact("HOST", host(process, picture.is_past()), 2, 4));
     }
     facts
 }
@@ -48,13 +54,23 @@ fn elsewhere(picture: &Picture, process: &ProcessRow) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// Why there is no answer.
-fn no_details(app: &App) -> &'static str {
-    if app.setup().mode == Mode::Live { "asking …" } else { "not in a recording" }
+/// Why nothing was found out about it.
+pub(super) fn no_details(app: &App, row: &TableRow, process: &ProcessRow) -> &'static str {
+    match process.facts.visibility {
+        _ if app.setup().mode != Mode::Live => "not in a recording",
+        _ if row.is_ended() || process.facts.is_gone() => "it has ended",
+        Visibility::NotHere => "it is not visible here",
+        Visibility::Here => "asking …",
+    }
 }
 
-fn family(app: &App, detail: &Detail, process: &ProcessRow) -> String {
-    let Some(details) = &detail.details else { return no_details(app).to_owned() };
+/// A reason in a sentence that says already that there is no answer.
+pub(super) fn reason(why: &Absence) -> String {
+    if let Absence::Failed(reason) = why { reason.to_string() } else { why.to_string() }
+}
+
+fn family(app: &App, detail: &Detail, row: &TableRow, process: &ProcessRow) -> String {
+    let Some(details) = &detail.details else { return no_details(app, row, process).to_owned() };
     let own = format!("{} {}", process.facts.what, process.facts.key.pid);
     let family = details.ancestors.iter().map(|parent| format!("{} {}", parent.name, parent.pid));
     family.chain([own]).collect::<Vec<_>>().join(" › ")
@@ -77,7 +93,7 @@ fn surroundings(app: &App, detail: &Detail, picture: &Picture, process: &Process
 
 fn from_environment(details: &Details, detail: &Detail, picture: &Picture, process: &ProcessRow) -> Vec<String> {
     if let Reading::Absent(why) = &details.environment {
-        return vec![format!("its environment cannot be read ({why})")];
+        return vec![format!("its environment cannot be read ({})", reason(why))];
     }
     let conda = details.variable("CONDA_DEFAULT_ENV").map(|name| format!("conda {name}"));
     let venv = details.variable("VIRTUAL_ENV").and_then(|path| path.rsplit('/').next()).map(|name| format!("venv {name}"));
@@ -90,7 +106,7 @@ fn from_environment(details: &Details, detail: &Detail, picture: &Picture, proce
     [conda, venv, index].into_iter().flatten().collect()
 }
 
-fn host(process: &ProcessRow) -> String {
+fn host(process: &ProcessRow, is_past: bool) -> String {
     let sm = process.sm_percent.get().map(|percent| format!("SM {percent} %"));
     let kind = Some(format!("type {}", process.kind.letters()));
     let host = match &process.host {
@@ -98,7 +114,8 @@ fn host(process: &ProcessRow) -> String {
             let cpu = host.cpu_permille.map(|permille| format!("CPU {} % of a core", (permille + 5) / 10));
             [cpu, Some(format!("RSS {} GiB", host.rss)), Some(format!("state {}{}", host.state.0, state_word(host.state.0)))]
         }
-        Reading::Absent(why) => [Some(format!("CPU and RSS {UNKNOWN} ({why})")), None, None],
+        Reading::Absent(_) if is_past => [Some("CPU and RSS are kept of the newest step alone".to_owned()), None, None],
+        Reading::Absent(why) => [Some(format!("CPU and RSS {UNKNOWN} ({})", reason(why))), None, None],
     };
     host.into_iter().chain([sm, kind]).flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::figures::{UNKNOWN, gib};
-use super::pen::{Pen, cut, width_of};
+use super::pen::{Pen, cut, lines_of, width_of};
 use super::theme::{Role, Theme};
 use crate::app::{Dialog, Stage, Subject};
 use crate::insight::Severity;
@@ -34,8 +34,10 @@ fn sheet(buffer: &mut Buffer, area: Rect, height: usize) -> std::vec::IntoIter<R
 
 fn draw_one(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subject: &Subject, signals: usize, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
+    let (sentence, role) = standing(subject);
+    let standing = lines_of(&sentence, area.width, 2);
     // A rule, who, what it holds, how it stands; blank lines around the signals.
-    let mut lines = sheet(buffer, area, signals + if signals > 0 { 6 } else { 5 });
+    let mut lines = sheet(buffer, area, signals + standing.len() + if signals > 0 { 5 } else { 4 });
     let roomy = lines.len() >= 10 || signals == 0;
     if roomy && let Some(line) = lines.next() {
         Pen::new(buffer, line).fill('─', line.width, label);
@@ -50,9 +52,8 @@ fn draw_one(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subject: &Subject,
     if let Some(line) = lines.next() {
         draw_holdings(buffer, line, subject, theme);
     }
-    if let Some(line) = lines.next() {
-        let (sentence, role) = standing(subject);
-        Pen::new(buffer, line).sentence(&sentence, theme.style(role));
+    for (sentence, line) in standing.iter().zip(&mut lines) {
+        Pen::new(buffer, line).sentence(sentence, theme.style(role));
     }
     if roomy {
         lines.next();
@@ -74,7 +75,9 @@ fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subje
         Pen::new(buffer, line).fill('─', line.width, label);
     }
     if let Some(line) = lines.next() {
-        Pen::new(buffer, line).put("signal to ", label).put(&format!("{} processes", subjects.len()), theme.style(Role::Figure));
+        let (reach, all) = (dialog.reach(), subjects.len());
+        let whom = if reach < all { format!("{reach} of {all} processes") } else { format!("{all} processes") };
+        Pen::new(buffer, line).put("signal to ", label).put(&whom, theme.style(Role::Figure));
     }
     let columns = Columns::of(subjects, area.width);
     if let Some(line) = lines.next() {
@@ -98,8 +101,12 @@ fn draw_many(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subjects: &[Subje
     if let Some(line) = lines.next() {
         let mut pen = Pen::new(buffer, line);
         match dialog.frees() {
+            _ if dialog.reach() == 0 => pen.put("none of them can be sent a signal", label),
+            Some(bytes) if dialog.reach() < subjects.len() => {
+                pen.put(&format!("the end of these {} would free ", dialog.reach()), label).put(&bytes.to_string(), theme.style(Role::Figure))
+            }
             Some(bytes) => pen.put("together their end would free ", label).put(&bytes.to_string(), theme.style(Role::Figure)),
-            None => pen.put("what their end would free together is not known: the driver does not say what each holds", label),
+            None => pen.sentence("what their end would free together is not known: the driver does not say what each holds", label),
         };
     }
     lines.next();
@@ -178,7 +185,7 @@ fn draw_holdings(buffer: &mut Buffer, line: Rect, subject: &Subject, theme: &The
     match subject.frees() {
         _ if gpus.is_empty() => pen.put("it holds no GPU memory now", label),
         Some(bytes) => pen.put("its end would free ", label).put(&bytes.to_string(), figure).put(&format!(" on {places}"), label),
-        None => pen.put(&format!("on {places}; what its end would free is not known: the driver does not say what it holds"), label),
+        None => pen.sentence(&format!("on {places}; the driver does not say what its end would free"), label),
     };
 }
 
@@ -193,7 +200,6 @@ fn standing(subject: &Subject) -> (String, Role) {
             (format!("{} was sent; it waits in the kernel (state D) and heeds it once it comes back", signal.name()), warn)
         }
         (Stage::Sent(signal), _) => (format!("{} was sent", signal.name()), Role::Text),
-        (Stage::Ready, Some(RunState('Z'))) => ("it is a zombie: signals will not work, its parent has to take note of its end".to_owned(), warn),
         (Stage::Ready, Some(RunState('D'))) => ("it waits in the kernel (state D): signals will not work until it comes back".to_owned(), warn),
         (Stage::Ready, Some(RunState('T'))) => ("it is stopped: only KILL and CONT work at once".to_owned(), Role::Label),
         (Stage::Ready, _) => (String::new(), Role::Label),
@@ -204,7 +210,6 @@ fn standing(subject: &Subject) -> (String, Role) {
 fn short_standing(subject: &Subject) -> (String, Role) {
     let warn = Role::Notice(Severity::Warn);
     let state = match subject.state {
-        Some(RunState('Z')) => Some("a zombie (Z)"),
         Some(RunState('D')) => Some("stuck in the kernel (D)"),
         Some(RunState('T')) => Some("stopped (T)"),
         _ => None,

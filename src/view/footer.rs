@@ -1,8 +1,11 @@
 //! The last line: what is asked of the table and what is said in passing, then the keys, from the one table of them.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::ascii;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::keys::{Action, BINDINGS, Binding, Place};
@@ -12,21 +15,26 @@ use crate::app::{App, Picture, Screen};
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let (mode, screen) = (app.setup().mode, app.screen());
     let mut pen = Pen::new(buffer, area);
+    let small = screen == Screen::Dashboard && area.width < SMALL;
+    let (gap, apart) = if small { (1, 1) } else { (2, 3) };
     if screen == Screen::Filter {
         pen.put("/", theme.style(Role::Figure)).put(app.listing().typed(), theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
         pen.put(&kept(app.picture()), theme.style(Role::Label)).skip(3);
     } else if let Some(note) = app.note() {
-        pen.put(note, theme.style(Role::Held)).skip(3);
+        pen.put(note, theme.style(Role::Held)).skip(apart);
     } else if screen == Screen::Dashboard {
         if app.tagged().count() > 0 {
             pen.put(&format!("{} tagged", app.tagged().count()), theme.style(Role::Held)).put("  U", theme.style(Role::Text));
-            pen.put(" none", theme.style(Role::Label)).skip(3);
+            pen.put(" none", theme.style(Role::Label)).skip(apart);
         }
         let asked = asked(app);
         if app.then().is_some() {
-            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(3);
+            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
         } else if !asked.is_empty() {
-            pen.put(&asked.join(" · "), theme.style(Role::Held)).put("  Esc", theme.style(Role::Text)).put(" all", theme.style(Role::Label)).skip(3);
+            pen.put(&asked.join(" · "), theme.style(Role::Held))
+                .put("  Esc", theme.style(Role::Text))
+                .put(" all", theme.style(Role::Label))
+                .skip(apart);
         }
     }
     let room = pen.room();
@@ -36,20 +44,18 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
     let refused = app.dialog().is_some_and(|dialog| !dialog.is_open());
     let shown = shown.filter(|binding| binding.place != Place::Dialog || !refused);
-    let mut items: Vec<Item> = shown.filter_map(Item::of).collect();
-    let small = screen == Screen::Dashboard && area.width < SMALL;
+    let mut items: Vec<Item> = shown.filter_map(|binding| Item::of(binding, theme)).collect();
     if small {
         // Everybody knows the two.
         items.iter_mut().rev().take(2).for_each(|item| item.word = "");
     }
-    let gap = if small { 1 } else { 2 };
     let width = |items: &[Item]| (items.iter().map(|item| item.width() + gap).sum::<u16>()).saturating_sub(gap);
     while width(&items) > room && items.len() > 2 {
         let first = GIVEN_UP.iter().find_map(|action| items.iter().position(|item| item.action == *action));
         items.remove(first.unwrap_or(items.len() - 3));
     }
     for item in items {
-        pen.put(item.keys, theme.style(Role::Text));
+        pen.put(&item.keys, theme.style(Role::Text));
         if !item.word.is_empty() {
             pen.put(" ", theme.style(Role::Label)).put(item.word, theme.style(Role::Label));
         }
@@ -82,17 +88,17 @@ const GIVEN_UP: &[Action] = &[
 /// Keys and their word in the line.
 struct Item {
     action: Action,
-    keys: &'static str,
+    keys: Cow<'static, str>,
     word: &'static str,
 }
 
 impl Item {
-    fn of(binding: &Binding) -> Option<Self> {
-        binding.line.map(|(keys, word)| Self { action: binding.action, keys, word })
+    fn of(binding: &Binding, theme: &Theme) -> Option<Self> {
+        binding.line.map(|(keys, word)| Self { action: binding.action, keys: ascii::keys(keys, theme), word })
     }
 
     fn width(&self) -> u16 {
-        width_of(self.keys) + if self.word.is_empty() { 0 } else { 1 + width_of(self.word) }
+        width_of(&self.keys) + if self.word.is_empty() { 0 } else { 1 + width_of(self.word) }
     }
 }
 

@@ -78,15 +78,16 @@ impl Graph<'_> {
         draw_columns(buffer, plot, &self.course.cells, self.scale, theme);
         self.draw_mark(buffer, plot, theme);
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
-        self.draw_foot(buffer, foot, indent, theme);
+        let cursor = self.cursor.and_then(|at_ms| self.course.cell_of(at_ms));
+        self.draw_foot(buffer, foot, indent, cursor.map(|column| plot.x + column), theme);
         self.draw_moments(buffer, plot, foot.y, theme);
-        if let Some(column) = self.cursor.and_then(|at_ms| self.course.cell_of(at_ms)) {
+        if let Some(column) = cursor {
             draw_cursor(buffer, Rect { height: plot.height + 1, ..plot }, column, theme);
         }
     }
 
-    /// Minutes before now, each under its column; those without room are left out.
-    fn draw_foot(&self, buffer: &mut Buffer, line: Rect, indent: u16, theme: &Theme) {
+    /// Minutes before now, each under its column; those without room, or where the cursor has its foot, are left out.
+    fn draw_foot(&self, buffer: &mut Buffer, line: Rect, indent: u16, cursor: Option<u16>, theme: &Theme) {
         let label = theme.style(Role::Label);
         let foot = if self.scale.base > 0 { '≈' } else { '┴' };
         Pen::new(buffer, line).skip(indent).glyph(foot, label);
@@ -100,7 +101,9 @@ impl Graph<'_> {
             return;
         }
         let mut at = |x: u16, text: &str| {
-            Pen::new(buffer, Rect { x, width: line.right().saturating_sub(x), ..line }).put(text, label);
+            if cursor.is_none_or(|cursor| !(x..x + width_of(text)).contains(&cursor)) {
+                Pen::new(buffer, Rect { x, width: line.right().saturating_sub(x), ..line }).put(text, label);
+            }
         };
         at(start, &first);
         at(end - 3, "now");

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::ascii;
 use super::figures::{position, time_of_day};
 use super::pen::{Pen, cut, put_right, width_of_spans};
 use super::theme::{Role, Theme};
@@ -88,7 +89,7 @@ pub(super) fn draw_notice(buffer: &mut Buffer, area: Rect, app: &App, theme: &Th
         right.extend([Span::styled(format!("{} of {}  ", notice.number, notice.of), label), Span::raw("n"), Span::styled(" next", label)]);
     }
     if app.is_walking() {
-        right.extend([Span::raw("  ↵"), Span::styled(" select it", label)]);
+        right.extend([Span::raw("  "), Span::raw(ascii::keys("↵", theme)), Span::styled(" select it", label)]);
     }
     if !right.is_empty() {
         rest.width = rest.width.saturating_sub(width_of_spans(&right) + 2);

@@ -25,13 +25,15 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     let title = title(picture);
     let room = area.width.saturating_sub(width_of(&title));
     let width = |rest: &[Term]| rest.iter().map(|term| width_of(term.name) + width_of(&term.figure) + 4).sum::<u16>();
-    // Who holds it comes first: what the bars show as well gives way.
+    // Who holds it comes first: what the bars show as well gives way, and leaves a mark.
+    let terms = rest.len();
     for term in ["driver", "free"] {
         if !fitting(picture.owners(), room.saturating_sub(width(&rest))).1.is_empty() {
             rest.retain(|kept| kept.name != term);
         }
     }
-    let reserved = width(&rest);
+    let left_out = if rest.len() < terms { " · …" } else { "" };
+    let reserved = width(&rest) + width_of(left_out);
     let mut pen = Pen::new(buffer, area);
     pen.put(&title, label);
     let (owners, others) = fitting(picture.owners(), pen.room().saturating_sub(reserved));
@@ -47,6 +49,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     for (at, term) in rest.iter().enumerate() {
         pen.put(if at == 0 { "" } else { " · " }, label).put(term.name, label).put(" ", label).put(&term.figure, text);
     }
+    pen.put(left_out, label);
 }
 
 /// A part of the ledger that no process holds.

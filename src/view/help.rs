@@ -1,8 +1,11 @@
 //! The help: every key from the one table, and how to read the screen.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::ascii;
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
 use crate::app::App;
@@ -14,7 +17,7 @@ const MARKS: &[(&str, &str)] = &[
     ("—", "not known, never zero"),
     ("%", "of what CUDA can hand out: 100 is full"),
     ("a b c", "slice and row of one; small ones share it"),
-    ("╱", "in use, and no listed process owns it"),
+    ("╱ ?", "in use: nobody's, or whose is not known"),
     ("▒", "the driver's reserve: it was never yours"),
     ("█ ░", "lowest to highest; a spike is a tower"),
     ("a●", "a tagged row"),
@@ -26,10 +29,9 @@ const MARKS: &[(&str, &str)] = &[
 ];
 
 /// One line of the help.
-#[derive(Clone, Copy)]
 enum Line<'a> {
     Title(&'a str),
-    Item(&'a str, &'a str),
+    Item(Cow<'a, str>, Cow<'a, str>),
     Blank,
 }
 
@@ -42,9 +44,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
     let mode = app.setup().mode;
     let keys = BINDINGS.iter().filter(|binding| binding.is_listed(mode) && binding.is_offered(app.setup()));
     let mut lines = vec![Line::Title("READING THE SCREEN")];
-    lines.extend(MARKS.iter().map(|(mark, meaning)| Line::Item(mark, meaning)));
+    lines.extend(MARKS.iter().map(|(mark, meaning)| Line::Item((*mark).into(), (*meaning).into())));
     lines.extend([Line::Blank, Line::Title("KEYS")]);
-    lines.extend(keys.map(|binding| Line::Item(binding.shown, binding.help)));
+    lines.extend(keys.map(|binding| Line::Item(ascii::keys(binding.shown, theme), ascii::keys(binding.help, theme))));
     let longest = lines.iter().map(|line| if let Line::Item(_, meaning) = line { width_of(meaning) } else { 0 }).max().unwrap_or(0);
     let most = (area.width / (MARK + longest + 2)).max(1);
     let is_cut = lines.len() > usize::from(area.height) * usize::from(most);

@@ -107,7 +107,9 @@ fn dashboard(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown
         ranks::draw(buffer, area, &job, theme);
     }
     if picture.rows().is_empty() {
-        message::draw(buffer, regions.table, app, theme);
+        let head = u16::from(table::has_head(picture)).min(regions.table.height);
+        let below = Rect { y: regions.table.y + head, height: regions.table.height - head, ..regions.table };
+        message::draw(buffer, below, app, theme);
     }
     let mut shown = table::draw(buffer, regions.table, app, &past, theme);
     let cells = match &regions.gpus {

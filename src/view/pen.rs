@@ -130,9 +130,34 @@ fn cut_sentence(text: &str, width: u16) -> Cow<'_, str> {
     }
 }
 
+/// A text in lines of that width, broken at blanks where it can be; the last line may be too long, and is cut when it is drawn.
+pub(super) fn lines_of(text: &str, width: u16, most: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let is_last = lines.len() >= usize::from(most);
+        let Some(line) = lines.last_mut() else { continue };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if is_last || width_of(line) + 1 + width_of(word) <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_broken_at_blanks_into_so_many_lines() {
+        assert_eq!(lines_of("one two three four", 9, 3), ["one two", "three", "four"]);
+        assert_eq!(lines_of("one two three four", 9, 2), ["one two", "three four"]);
+        assert_eq!(lines_of("one", 0, 2), ["one"]);
+    }
 
     #[test]
     fn a_cut_text_fits_and_says_so() {

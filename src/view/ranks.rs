@@ -43,11 +43,12 @@ impl<'a> JobKey<'a> {
 /// What each rank of each job holds.
 type Jobs<'a> = BTreeMap<JobKey<'a>, BTreeMap<u32, Bytes>>;
 
-/// The job of the selected row, or else the one that holds most.
+/// The job of the selected row, or else the one that holds most; its ranks on the GPUs that are looked at.
 pub(super) fn shown(app: &App) -> Option<Job> {
     let picture = app.picture();
     let selected = app.selected().and_then(|at| picture.rows().get(at)).and_then(|row| picture.process(row));
-    let jobs = jobs(picture.monitor());
+    let seen = picture.gpus_in_sight();
+    let jobs = jobs(picture.monitor(), &|row| seen.contains(&row.gpu));
     let selected = selected.and_then(|row| JobKey::of(&row.facts)).filter(|key| jobs.contains_key(key));
     let held = |ranks: &BTreeMap<u32, Bytes>| ranks.values().copied().sum::<Bytes>();
     let key = selected.or_else(|| jobs.iter().max_by_key(|(_, ranks)| held(ranks)).map(|(key, _)| *key))?;
@@ -56,7 +57,7 @@ pub(super) fn shown(app: &App) -> Option<Job> {
 
 /// The job that a process belongs to.
 pub(super) fn job_of(monitor: &Monitor, facts: &ProcessFacts) -> Option<Job> {
-    Job::new(monitor, &jobs(monitor), JobKey::of(facts)?)
+    Job::new(monitor, &jobs(monitor, &|_| true), JobKey::of(facts)?)
 }
 
 impl Job {
@@ -73,9 +74,9 @@ impl Job {
     }
 }
 
-fn jobs(monitor: &Monitor) -> Jobs<'_> {
+fn jobs<'a>(monitor: &'a Monitor, counts: &dyn Fn(&ProcessRow) -> bool) -> Jobs<'a> {
     let mut jobs = Jobs::new();
-    for row in monitor.processes() {
+    for row in monitor.processes().iter().filter(|row| counts(row)) {
         let Some((key, rank, bytes)) = JobKey::of(&row.facts).zip(row.facts.rank).zip(row.bytes()).map(|((k, r), b)| (k, r.rank, b)) else {
             continue;
         };

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use super::columns::{Placed, mark_width};
 use super::figures::{Change, UNKNOWN, gib, hour_and_minute, span};
@@ -36,6 +36,8 @@ impl Row<'_> {
     fn style(&self, role: Role) -> Style {
         // Under the cursor all has one look, so that no colour breaks the reversal.
         match role {
+            // Except the history, which is a shape: turned over, it would be another.
+            Role::Small if self.selected => self.theme.style(role).remove_modifier(Modifier::REVERSED),
             _ if self.selected => Theme::selected(),
             // What holds nothing any more is dim from end to end.
             _ if self.ended.is_some() && role != Role::Small => self.theme.style(Role::Label),

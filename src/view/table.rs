@@ -17,7 +17,7 @@ use crate::model::Bytes;
 pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, theme: &Theme) -> Shown {
     let picture = app.picture();
     let rows = picture.rows();
-    let Some(height) = area.height.checked_sub(1).filter(|_| !rows.is_empty()) else { return Shown::default() };
+    let Some(height) = area.height.checked_sub(1).filter(|_| has_head(picture)) else { return Shown::default() };
     let placed = columns(area.width, &needs(picture), app.columns());
     let mut spots = draw_head(buffer, area, &placed, app.listing().sort(), past, theme);
     let seen = window(rows.len(), app.selected().unwrap_or(0), usize::from(height));
@@ -37,6 +37,11 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     }
     let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
     Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots, ..Shown::default() }
+}
+
+/// Whether the names of the columns are drawn: where there are rows, though all of them may be left out.
+pub(super) fn has_head(picture: &Picture) -> bool {
+    picture.unfiltered().all() > 0
 }
 
 /// The rows around the selected one; the last line counts those that are out of sight.

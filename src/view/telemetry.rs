@@ -128,7 +128,11 @@ pub(super) fn watts_of_limit(row: &GpuRow) -> String {
 }
 
 fn history<S: Slot>(past: &Past, tier: &Tier<S>, cells: u16, top: u32) -> String {
-    small_on(&past.course(tier, cells).cells, top)
+    let mut course = past.course(tier, cells);
+    // Beside the figures of a moment before, what came after it would be read as theirs.
+    let shown = past.cursor.map_or(course.cells.len(), |at_ms| course.cell_of(at_ms).map_or(0, |cell| usize::from(cell) + 1));
+    course.cells.iter_mut().skip(shown).for_each(|cell| *cell = None);
+    small_on(&course.cells, top)
 }
 
 const fn below(area: Rect) -> Rect {

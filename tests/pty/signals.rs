@@ -86,7 +86,9 @@ fn read_only_offers_no_signal() {
     let (large, small) = (Sleeper::start(), Sleeper::start());
     let (mut session, _folder) = over_two(&large, &small, &["--read-only"]);
     session.see(&large.pid());
-    session.keys("K?");
+    session.keys("K");
+    session.see("read-only: no signal is sent");
+    session.keys("?");
     session.see("READING THE SCREEN");
     assert!(!session.screen().contains("send a signal"), "{}", session.screen());
     session.keys("q");

@@ -169,6 +169,21 @@ fn every_column_has_its_order() {
     assert_eq!((head(&mut app, Column::History), shown(&app)), (Effect::None, before));
 }
 
+#[test]
+fn ranks_have_their_order_with_a_job_and_without() {
+    let mut app = machine(ROWS);
+    let Record::Sample(mut sample) = two_cards(2, ROWS) else { unreachable!("it makes samples") };
+    for (process, rank) in sample.processes.iter_mut().zip([10, 9, 0]) {
+        let rank = crate::model::Rank { rank, world: None, local: None };
+        process.facts = Arc::new(ProcessFacts { job: None, rank: Some(rank), ..(*process.facts).clone() });
+    }
+    take(&mut app, Record::Sample(sample));
+    let spots = vec![Spot { x: 3..9, y: 5..6, target: Target::Head(Column::Job) }];
+    update(&mut app, Msg::Drawn(Shown { spots, ..Shown::default() }));
+    click(&mut app, 4, 5);
+    assert_eq!(shown(&app), "0:12 1:11 0:11 1:13 0:15 1:14");
+}
+
 fn mouse(app: &mut App, kind: MouseEventKind, column: u16, row: u16) -> Effect {
     update(app, Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
@@ -203,6 +218,65 @@ fn the_selection_stays_through_every_order() {
         keys(&mut app, typed);
         assert_eq!(selected(&app), Some(12), "{typed}");
     }
+}
+
+#[test]
+fn whoever_is_hidden_is_selected_again() {
+    // `>` marks the cursor: on the group that holds the one who is selected, or nowhere.
+    let cursor = |app: &App| {
+        let picture = app.picture();
+        app.selected().map_or("-".to_owned(), |at| {
+            let row = &picture.rows()[at];
+            let group = || picture.group(row).and_then(|group| group.id.name()).map_or("none".to_owned(), ToString::to_string);
+            row.pid().map_or_else(group, |pid| pid.to_string())
+        })
+    };
+    for (typed, stations) in [
+        ("oooo", vec!["ann", "none", "slurm 7", "13"]),
+        ("1011", vec!["13", "-", "13", "13"]),
+        ("u/bob\n\u{1b}", vec!["13", "13", "-", "-", "-", "-", "13"]),
+        ("/zzz\u{1b}", vec!["13", "-", "-", "-", "13"]),
+        ("o\t\to", vec!["ann", "ann", "ann", "none"]),
+        // Whoever moves meanwhile selects another.
+        ("0kj\u{1b}", vec!["-", "11", "12", "12"]),
+        ("/13\u{1b}/bob\u{1b}", vec!["13", "13", "13", "13", "13", "-", "-", "-", "13"]),
+        ("ojkooo", vec!["ann", "bob", "ann", "none", "slurm 7", "11"]),
+    ] {
+        let mut app = machine(ROWS);
+        keys(&mut app, "jjj");
+        let seen: Vec<String> = typed.chars().map(|key| (keys(&mut app, &key.to_string()), cursor(&app)).1).collect();
+        assert_eq!(seen, stations, "{typed:?}");
+    }
+}
+
+#[test]
+fn a_filter_leads_to_its_first_row_where_nobody_has_chosen_another() {
+    let mut app = machine(ROWS);
+    assert_eq!(keys(&mut app, "/bob\ny"), Effect::Copy("GPU 0  pid 12  bob  20.0 GiB  eval.py".to_owned()));
+}
+
+#[test]
+fn keys_are_about_what_the_cursor_shows() {
+    let mut app = machine(ROWS);
+    keys(&mut app, "jjj/bob\n");
+    for key in ["y", "x", "K", "\n"] {
+        assert_eq!((keys(&mut app, key), app.note()), (Effect::Redraw, Some("no row is selected: ↓ selects one")), "{key:?}");
+        assert_eq!((app.screen(), app.tagged().count()), (Screen::Dashboard, 0));
+    }
+    assert_eq!(keys(&mut app, "jy"), Effect::Copy("GPU 0  pid 12  bob  20.0 GiB  eval.py".to_owned()));
+}
+
+#[test]
+fn a_moment_before_its_time_hides_whoever_is_selected() {
+    let mut app = machine(&ROWS[..2]);
+    take(&mut app, two_cards(20, ROWS));
+    keys(&mut app, "jjj");
+    assert_eq!(selected(&app), Some(13));
+    update(&mut app, Msg::Drawn(Shown { column_ms: 1000, ..Shown::default() }));
+    (0..19).for_each(|_| drop(press(&mut app, KeyCode::Left)));
+    assert_eq!((app.picture().rows().len(), app.selected()), (2, None));
+    keys(&mut app, " ");
+    assert_eq!(selected(&app), Some(13));
 }
 
 #[test]

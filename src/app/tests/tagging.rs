@@ -127,5 +127,32 @@ fn where_nothing_may_be_changed_tags_are_for_copies_alone() {
     take(&mut app, header());
     take(&mut app, sample_here(1, &[(1, 30), (2, 20)]));
     press(&mut app, KeyCode::Char('x'));
-    assert_eq!((app.tagged().count(), press(&mut app, KeyCode::Char('K')), app.dialog().is_none()), (1, Effect::None, true));
+    assert_eq!((app.tagged().count(), press(&mut app, KeyCode::Char('K')), app.dialog().is_none()), (1, Effect::Redraw, true));
+}
+
+#[test]
+fn the_sum_is_of_those_that_a_signal_can_reach() {
+    // One that is tagged on a single row, one of somebody else, and one that is not visible here.
+    let mut app = here(&[(1, 30), (2, 20)]);
+    let Record::Sample(mut second) = sample_here(2, &[(1, 30), (2, 20), (3, 2)]) else { unreachable!("it makes samples") };
+    second.processes[2].facts = Arc::new(ProcessFacts::unseen(3));
+    take(&mut app, Record::Sample(second));
+    (0..3).for_each(|_| drop(press(&mut app, KeyCode::Char('x'))));
+    press(&mut app, KeyCode::Char('K'));
+    let reached = |app: &App| app.dialog().map(|dialog| (dialog.reach(), dialog.subjects.len(), dialog.frees()));
+    assert_eq!(reached(&app), Some((2, 3, Some(Bytes::gib(50)))));
+    update(&mut app, opened(1, 'S'));
+    update(&mut app, Msg::Answer { key: key_of(2), answer: Answer::Opened(Err(Refusal::NotPermitted)) });
+    assert_eq!(reached(&app), Some((1, 3, Some(Bytes::gib(30)))));
+}
+
+#[test]
+fn one_that_was_seen_and_is_gone_has_ended() {
+    let mut app = here(&[(1, 30)]);
+    let Record::Sample(mut second) = sample_here(2, &[(1, 30)]) else { unreachable!("it makes samples") };
+    second.processes[0].facts = Arc::new(ProcessFacts { key: key_of(1), ..ProcessFacts::unseen(1) });
+    take(&mut app, Record::Sample(second));
+    press(&mut app, KeyCode::Char('K'));
+    let dialog = app.dialog().expect("it says why");
+    assert_eq!(dialog.subjects[0].stage, Stage::Refused(Refusal::StillListed));
 }

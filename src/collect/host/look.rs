@@ -13,6 +13,8 @@ const MOST_ANCESTORS: usize = 12;
 const MOST_VARIABLES: usize = 1000;
 /// A variable whose name has one of these in it is a secret; rather one too many.
 const SECRET: &[&str] = &["TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PWD_", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "SIGNATURE", "DSN"];
+/// Why a zombie, whose memory is gone, has none.
+const ENDED: &str = "it has ended";
 /// What stands for a secret.
 const MASK: &str = "***";
 
@@ -21,10 +23,15 @@ pub fn look(proc_root: &Path, key: ProcessKey) -> Details {
     let gone = Details { key, ancestors: Vec::new(), environment: Reading::failed("process is gone") };
     let Some(folder) = Folder::open(&proc_root.join(key.pid.to_string())) else { return gone };
     let Some(stat) = folder.stat().filter(|stat| Some(stat.start_ticks) == key.start_ticks) else { return gone };
-    let environment = if stat.state == 'D' {
-        Reading::failed("it is stuck in the kernel, and so would be who reads it")
-    } else {
-        folder.read("environ", ENVIRON).map_or(Reading::NOT_PERMITTED, |bytes| Reading::Value(variables(&bytes)))
+    let environment = match stat.state {
+        'D' => Reading::failed("it is stuck in the kernel, and so would be who reads it"),
+        'Z' => Reading::failed(ENDED),
+        _ => match folder.read("environ", ENVIRON) {
+            Some(bytes) => Reading::Value(variables(&bytes)),
+            // It may have ended since: that is another reason than somebody else's.
+            None if folder.stat().is_none_or(|stat| stat.state == 'Z') => Reading::failed(ENDED),
+            None => Reading::NOT_PERMITTED,
+        },
     };
     Details { key, ancestors: ancestors(proc_root, stat.parent), environment }
 }
@@ -82,6 +89,21 @@ mod tests {
             "noequals=",
         ];
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_zombie_has_ended_and_forbids_nothing() {
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let folder = Path::new("/proc").join(child.id().to_string());
+        let stat = || Folder::open(&folder).and_then(|folder| folder.stat()).unwrap();
+        child.kill().unwrap();
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while stat().state != 'Z' {
+            assert!(std::time::Instant::now() < end, "it never becomes a zombie");
+        }
+        let details = look(Path::new("/proc"), ProcessKey { pid: child.id(), start_ticks: Some(stat().start_ticks) });
+        child.wait().unwrap();
+        assert_eq!(details.environment, Reading::failed("it has ended"));
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! What a frame says must be true of what it shows: the keys that are offered, reasons, axes, and what is left out.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::Modifier;
+use vramtop::app::{Answer, App, Mode, Msg, update};
+use vramtop::model::{Refusal, Signal};
+use vramtop::view::{Colors, Theme};
+
+use crate::screens::keys;
+use crate::stage::{after, cells, dashboard, draw, stories};
+
+const MONO: Theme = Theme::new(Colors::Never, false);
+const ASCII: Theme = Theme::new(Colors::Never, true);
+
+fn frame(app: &mut App, width: u16, height: u16) -> String {
+    draw(app, &MONO, width, height).backend().to_string()
+}
+
+fn key_line(app: &mut App, theme: &Theme, width: u16, height: u16) -> String {
+    draw(app, theme, width, height).backend().to_string().lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn detail_and_kill_are_offered_at_every_width() {
+    for width in 40..=200 {
+        let line = key_line(&mut after(&stories::two_h200()), &MONO, width, 24);
+        assert!(line.contains("↵ detail") && line.contains("K kill"), "{width}: {line}");
+    }
+}
+
+#[test]
+fn keys_without_a_picture_have_their_names() {
+    let line = key_line(&mut after(&stories::two_h200()), &ASCII, 200, 50);
+    for key in ["^v select", "Enter detail", "Space pause", "<> time"] {
+        assert!(line.contains(key), "{line}");
+    }
+    let mut app = after(&stories::two_h200());
+    keys(&mut app, "?");
+    let help = draw(&mut app, &ASCII, 200, 60).backend().to_string();
+    assert!(help.contains("Space or Esc is now again") && help.contains("Enter   "), "{help}");
+    // Unknown and unmoved are not one.
+    let mut app = after(&stories::two_h200());
+    let table = draw(&mut app, &ASCII, 120, 36).backend().to_string();
+    assert!(table.contains("_ 0.00/min") && table.contains("  -  "), "{table}");
+}
+
+#[test]
+fn the_cursor_of_the_past_leaves_the_axis_readable() {
+    for columns in 1..6 {
+        let mut app = after(&stories::two_h200());
+        for _ in 0..columns {
+            frame(&mut app, 120, 36);
+            update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Left, KeyModifiers::NONE)));
+        }
+        let frame = frame(&mut app, 120, 36);
+        for line in frame.lines().filter(|line| line.contains("−15 min")) {
+            assert!(line.contains('▴') && !["▴ow", "n▴w", "no▴"].iter().any(|torn| line.contains(torn)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn small_histories_end_where_the_past_is_looked_at() {
+    let mut app = after(&stories::two_h200());
+    let util = |app: &mut App| frame(app, 120, 36).lines().find(|line| line.contains(" util ")).map(ToOwned::to_owned).unwrap_or_default();
+    let cells = |line: &str| line.rsplit('%').next().unwrap_or_default().chars().filter(|c| ('▁'..='█').contains(c)).count();
+    assert_eq!(cells(&util(&mut app)), 14);
+    // Half of the 15 minutes back, half of the 14 cells are left, give or take the one that the moment is in.
+    for _ in 0..40 {
+        frame(&mut app, 120, 36);
+        update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Left, KeyModifiers::NONE)));
+    }
+    let left = cells(&util(&mut app));
+    assert!((6..=8).contains(&left), "{left}");
+}
+
+#[test]
+fn a_reason_is_written_to_its_end() {
+    let mut app = after(&stories::two_h200());
+    update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Char('K'), KeyModifiers::NONE)));
+    let key = app.dialog().expect("it is open").subjects[0].key;
+    update(&mut app, Msg::Answer { key, answer: Answer::Opened(Err(Refusal::NotPermitted)) });
+    let text = frame(&mut app, 80, 24);
+    assert!(text.contains("(sudo vramtop") && text.contains("may)"), "{text}");
+}
+
+#[test]
+fn what_has_ended_is_sent_nothing_and_the_dialog_says_why() {
+    let mut app = after(&stories::two_h200());
+    keys(&mut app, "K");
+    let key = app.dialog().expect("it is open").subjects[0].key;
+    update(&mut app, Msg::Answer { key, answer: Answer::Signalled(Signal::Term, Err(Refusal::Zombie)) });
+    let text = frame(&mut app, 120, 36);
+    assert!(text.contains("no signal can be sent: it has ended and is a zombie") && !text.contains("was sent"), "{text}");
+}
+
+#[test]
+fn an_environment_is_not_offered_where_there_is_none() {
+    let mut app = dashboard(Mode::Replay { length_ms: None });
+    for record in stories::two_h200().records() {
+        update(&mut app, Msg::Record(Box::new(record)));
+    }
+    keys(&mut app, "⏎");
+    assert!(!frame(&mut app, 120, 36).contains("e environment"));
+    keys(&mut app, "e");
+    assert!(frame(&mut app, 120, 36).contains("its environment is not in a recording"));
+}
+
+#[test]
+fn one_gpu_alone_has_its_own_ranks_and_a_missing_one_is_said() {
+    let mut app = after(&stories::eight_h100());
+    assert!(frame(&mut app, 200, 50).contains("ranks    "));
+    // One rank on a card is no company.
+    keys(&mut app, "2");
+    assert!(!frame(&mut app, 200, 50).contains("ranks    "));
+    keys(&mut app, "9");
+    assert!(frame(&mut app, 200, 50).contains("there is no GPU 9"));
+}
+
+#[test]
+fn the_history_under_the_cursor_is_not_turned_over() {
+    let mut app = after(&stories::two_h200());
+    let buffer = cells(&mut app, &MONO, 120, 36);
+    let rows: Vec<_> = buffer.content.chunks(120).collect();
+    let selected = rows.iter().find(|row| row.iter().any(|cell| cell.symbol() == "▸")).expect("a row is selected");
+    let turned = |block: bool| {
+        let is_block = |symbol: &str| symbol.chars().any(|c| ('▁'..='█').contains(&c));
+        selected.iter().filter(|cell| is_block(cell.symbol()) == block && cell.symbol() != " ").all(|cell| cell.modifier.contains(Modifier::REVERSED))
+    };
+    assert!(turned(false) && !turned(true));
+}
