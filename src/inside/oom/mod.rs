@@ -20,4 +20,4 @@ pub use amount::Amount;
 pub use family::Sign;
 pub use report::{Confidence, Figures, Hints, LogTime, Producer, Report};
 pub use scan::{Log, read};
-pub use verdict::Sums;
+pub use verdict::{Sums, is_metal, short_by_much};
