@@ -302,7 +302,8 @@ pub fn neighbour(report: &Report, sums: &Sums) -> String {
     }
 }
 
-fn holds(who: &str) -> String {
+/// With the verb: `process 55 holds`, `others hold`.
+pub fn holds(who: &str) -> String {
     format!("{who} {}", if who.starts_with("process") { "holds" } else { "hold" })
 }
 

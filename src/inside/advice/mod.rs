@@ -8,5 +8,5 @@ mod table;
 mod wont;
 
 pub use account::{Account, advise_account};
-pub use choose::{Advice, Step, advise, are_siblings, neighbour, said};
+pub use choose::{Advice, Step, advise, are_siblings, holds, neighbour, said};
 pub use table::{REMEDIES, Remedy, RemedyFacts};

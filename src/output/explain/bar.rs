@@ -137,8 +137,8 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
             bar.say("this process", own, '█', Tone::Own);
             bar.say("not told", untold, '░', Tone::Dim);
             bar.say("left of the limit", left, '▒', Tone::Own);
-            // Said as it is drawn: the parts of a bar add up to the card.
-            bar.say(if left > 0 { " free beyond it" } else { " free" }, free - left, ' ', Tone::Dim);
+            // What is free and not to be had; the parts of a bar add up to the card.
+            bar.say(if left > 0 { " barred" } else { " free" }, free - left, ' ', Tone::Dim);
             return Some(bar);
         }
         _ => return None,
@@ -206,7 +206,7 @@ mod tests {
         let text = "CUDA out of memory. Tried to allocate 12.00 GiB. GPU 0 has a total capacity of 79.20 GiB of which 30.40 GiB is free. Process 55 has 20.00 \
                     GiB memory in use. Including non-PyTorch memory, this process has 28.80 GiB memory in use. 39.60 GiB allowed; Of the allocated memory \
                     28.00 GiB is allocated by PyTorch, and 307.20 MiB is reserved by PyTorch but unallocated.";
-        assert_eq!(labels(text), ["process 55 20.0", "this process 28.8", "left of the limit 11.3", "free beyond it 19.1"]);
+        assert_eq!(labels(text), ["process 55 20.0", "this process 28.8", "left of the limit 11.3", "barred 19.1"]);
     }
 
     /// 79.15 − 75.00 − 3.28 = 0.87 of nobody that the text names, and nothing is free.

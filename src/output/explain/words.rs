@@ -1,6 +1,6 @@
 //! What happened, in one sentence or two, in the words of somebody who knows; and what to do next time where a text has too little.
 
-use crate::inside::advice::{are_siblings, neighbour, said};
+use crate::inside::advice::{are_siblings, holds, neighbour, said};
 use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict};
 
 /// What happened: the first figure of each sentence has its unit, those after it are alike.
@@ -145,9 +145,8 @@ fn fragmented(report: &Report, sums: &Sums) -> String {
     let more = match report.also.first() {
         Some(Verdict::FullSelf) => " Live tensors take most of the card, too.".to_owned(),
         Some(Verdict::OtherProcess) => {
-            let who = neighbour(report, sums);
-            let hold = if who.starts_with("process") { "holds" } else { "hold" };
-            format!(" But {who} {hold} {} of the card's {}.", said(sums.foreign(report)), said(sums.capacity.unwrap_or(0)))
+            let hold = holds(&neighbour(report, sums));
+            format!(" But {hold} {} of the card's {}.", said(sums.foreign(report)), said(sums.capacity.unwrap_or(0)))
         }
         _ => String::new(),
     };
