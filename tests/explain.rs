@@ -14,6 +14,8 @@ mod command;
 mod inputs;
 #[path = "explain/mutations.rs"]
 mod mutations;
+#[path = "explain/neighbours.rs"]
+mod neighbours;
 #[path = "explain/recording.rs"]
 mod recording;
 

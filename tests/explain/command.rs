@@ -19,12 +19,12 @@ fn explain(args: &[&str]) -> Command {
     command
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// What it prints over an input on stdin.
-fn piped(args: &[&str], input: &[u8]) -> Output {
+pub(crate) fn piped(args: &[&str], input: &[u8]) -> Output {
     let mut child = explain(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     child.stdin.take().expect("a pipe").write_all(input).expect("it reads to the end");
     child.wait_with_output().expect("own child")

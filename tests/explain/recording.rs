@@ -157,11 +157,16 @@ fn recording(folder: &tempfile::TempDir, cards: impl Fn(i64) -> Vec<Card>) -> Pa
 
 /// The answer to a text of that minute, with the recording beside it.
 fn beside(text: &str, cards: impl Fn(i64) -> Vec<Card>) -> String {
+    beside_in("UTC", "12:08:18,400", text, cards)
+}
+
+/// The same on a machine of that zone, where the log says that time.
+fn beside_in(zone: &str, time: &str, text: &str, cards: impl Fn(i64) -> Vec<Card>) -> String {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = recording(&folder, cards);
     let log = folder.path().join("job.log");
-    fs::write(&log, format!("2026-11-30 12:08:18,400 ERROR trainer.py:88 step failed\n{text}\n")).expect("written");
-    let output = alone(&["explain", "--no-device"]).arg(&log).arg("--recording").arg(&path).output().expect("it starts");
+    fs::write(&log, format!("2026-11-30 {time} ERROR trainer.py:88 step failed\n{text}\n")).expect("written");
+    let output = alone(&["explain", "--no-device"]).env("TZ", zone).arg(&log).arg("--recording").arg(&path).output().expect("it starts");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let answer = String::from_utf8_lossy(&output.stdout).into_owned();
     let also = answer.split_once("Also seen").map_or_else(String::new, |(_, also)| also.to_owned());
@@ -222,4 +227,24 @@ fn a_recording_of_other_cards_says_so() {
     let also = beside(&FULL.replace("139.80", "79.10").replace("78.49", "17.79").replace("90.00", "30.00"), both_full);
     assert!(also.contains("No GPU of the recording has the size that the text says."), "{also}");
     assert!(!also.contains("Held by"), "{also}");
+}
+
+/// Whoever has a GPU 4 has five of them, and the recording has two.
+#[test]
+fn a_number_beyond_the_recording_is_said_to_be() {
+    let also = beside(&FULL.replace("GPU 0", "GPU 4"), both_full);
+    let which = "The text says GPU 4, and of its size only GPU 0 (GPU-aaaaaaaa) and GPU 1 (GPU-bbbbbbbb) can be seen here: the one that is meant may not be \
+                 among them.";
+    assert!(also.contains(which), "{also}");
+}
+
+/// In winter Berlin is an hour ahead. Nothing to test where the machine has no names of zones.
+#[test]
+fn times_are_those_of_the_zone_that_is_named() {
+    if !std::path::Path::new("/usr/share/zoneinfo/Europe/Berlin").exists() {
+        return;
+    }
+    let also = beside_in("Europe/Berlin", "13:08:18,400", FULL, both_full);
+    assert!(also.contains("around 2026-11-30 13:08:18, the log's own time)"), "{also}");
+    assert!(also.contains("132.0 of 139.8 GiB were in use at 13:08:1"), "{also}");
 }

@@ -1,9 +1,10 @@
-//! What to change first for one text, ranked, with figures computed from it; and what would be a wasted evening.
+//! What to change first for one text, ranked, with figures computed from it.
 //!
 //! Which remedy and in which order is decided here, what a remedy is stands in the table.
 
 use super::Remedy;
-use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict};
+use super::wont::wont;
+use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict, is_metal, short_by_much};
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,31 +47,25 @@ pub fn advise(report: &Report) -> Advice {
     advice
 }
 
-/// What two roundings and the driver's own few MiB leave of a card that nobody else uses.
-const OF_NOBODY: u64 = 100 << 20;
-
 impl Advice {
     pub(super) fn take(&mut self, remedy: Remedy) {
         self.say(remedy, remedy.facts().how.to_owned());
     }
 
-    pub(super) fn say(&mut self, remedy: Remedy, mut text: String) {
-        if let Some(lead) = text.get(..1) {
-            let upper = lead.to_uppercase();
-            // A name of a variable or a flag stays as it is written.
-            if !text.starts_with("pin_memory")
-                && !text.starts_with("scaled_dot")
-                && !text.starts_with("torch.")
-                && !text.starts_with("set_")
-                && !text.starts_with("del ")
-                && !text.starts_with("docker")
-            {
-                text.replace_range(..1, &upper);
-            }
-        }
-        text.push('.');
-        self.first.push(Step { remedy, text });
+    pub(super) fn say(&mut self, remedy: Remedy, text: String) {
+        self.first.push(Step { remedy, text: sentence(text) });
     }
+}
+
+/// What keeps its small letter at the beginning of a sentence: names of variables and functions, and commands.
+const NAMES: [&str; 6] = ["pin_memory", "scaled_dot", "torch.", "set_", "del ", "docker"];
+
+fn sentence(mut text: String) -> String {
+    if let Some(lead) = text.get(..1).filter(|_| !NAMES.iter().any(|name| text.starts_with(name))) {
+        text.replace_range(..1, &lead.to_uppercase());
+    }
+    text.push('.');
+    text
 }
 
 fn percent_less(now: u64, wanted: u64) -> u64 {
@@ -90,8 +85,17 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         }
         Verdict::OtherProcess => other(report, sums, advice),
         Verdict::ProcessCap => {
-            let allowed = report.figures.allowed.and_then(Amount::bytes).unwrap_or(0);
-            advice.say(Remedy::MemoryFraction, format!("{}: it stops this process at {}", Remedy::MemoryFraction.facts().how, said(allowed)));
+            let at = report
+                .figures
+                .allowed
+                .and_then(Amount::bytes)
+                .map_or_else(String::new, |allowed| format!(": it stops this process at {}", said(allowed)));
+            let how = if is_metal(report) {
+                "PYTORCH_MPS_HIGH_WATERMARK_RATIO, or torch.mps.set_per_process_memory_fraction, higher"
+            } else {
+                Remedy::MemoryFraction.facts().how
+            };
+            advice.say(Remedy::MemoryFraction, format!("{how}{at}"));
             advice.take(Remedy::SmallerBatch);
         }
         Verdict::PoolCap => pool(report, sums, advice),
@@ -140,9 +144,17 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
     }
 }
 
+/// The neighbour comes right after what makes the job itself smaller.
 fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
-    // What is cached and still there after torch has emptied its cache is in parts.
-    let short = sums.tried.zip(sums.free).map(|(tried, free)| tried.saturating_sub(free));
+    own_load(report, sums, advice);
+    if let Some(foreign) = sums.neighbours(report) {
+        let or_else = format!("or an emptier GPU: {} {} of this one", holds(&neighbour(report, sums)), said(foreign));
+        let step = Step { remedy: Remedy::LeaveOthers, text: sentence(format!("{or_else}. {}", watch(report, sums))) };
+        advice.first.insert(advice.first.len().min(1), step);
+    }
+}
+
+fn own_load(report: &Report, sums: &Sums, advice: &mut Advice) {
     let is_serving = matches!(report.producer, Producer::LlamaCpp | Producer::Ollama | Producer::Vllm);
     if is_serving {
         advice.take(Remedy::KvCache);
@@ -155,7 +167,8 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         let less = percent_less(free, tried);
         let fits = format!("make that one request smaller: {} fit now, so {less} % less", said(free));
         advice.say(Remedy::SplitBatch, format!("{fits} of whatever gives it its size (batch, sequence, chunk of the output)"));
-        if let Some((live, short)) = sums.allocated.zip(short).filter(|(live, short)| live > short) {
+        let short = tried.saturating_sub(free);
+        if let Some(live) = sums.allocated.filter(|live| *live > short) {
             let free_it = format!("or free {} of the {} that live before it", said(short), said(live));
             let how = if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
                 ": del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"
@@ -173,7 +186,10 @@ fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
         advice.take(if sums.capacity.is_some() { Remedy::Shard } else { Remedy::JaxPool });
         return;
     }
-    live_load(advice, report.producer, &short.map_or_else(String::new, |short| format!(" ({} short at this step)", said(short))));
+    let short = sums
+        .short()
+        .map_or_else(String::new, |(short, least)| format!(" ({}{} short at this step)", if least { "at least " } else { "" }, said(short)));
+    live_load(advice, report.producer, &short);
 }
 
 /// What makes live memory less, best first; `short` says by how much it has to be.
@@ -211,9 +227,11 @@ fn too_big(report: &Report, sums: &Sums, advice: &mut Advice) {
 }
 
 fn fragmented(report: &Report, sums: &Sums, advice: &mut Advice) {
-    if report.also.contains(&Verdict::OtherProcess) {
-        let gone = sums.foreign(report);
-        advice.say(Remedy::LeaveOthers, format!("an emptier GPU: others hold {} of this one. vramtop shows who", said(gone)));
+    let foreign = if report.also.contains(&Verdict::OtherProcess) { sums.foreign(report) } else { 0 };
+    let most = foreign > sums.cached.unwrap_or(0);
+    let emptier = format!("an emptier GPU: {} {} of this one. {}", holds(&neighbour(report, sums)), said(foreign), watch(report, sums));
+    if most {
+        advice.say(Remedy::LeaveOthers, emptier.clone());
     }
     if report.producer == Producer::CudaJl {
         advice.say(Remedy::DelCollect, "GC.gc(true); CUDA.reclaim() before the large allocation".to_owned());
@@ -227,6 +245,9 @@ fn fragmented(report: &Report, sums: &Sums, advice: &mut Advice) {
             advice.take(Remedy::MaxSplit);
         }
     }
+    if foreign > 0 && !most {
+        advice.say(Remedy::LeaveOthers, format!("or {emptier}"));
+    }
     advice.take(Remedy::BigFirst);
     if report.also.contains(&Verdict::FullSelf) {
         advice.say(
@@ -239,20 +260,23 @@ fn fragmented(report: &Report, sums: &Sums, advice: &mut Advice) {
 fn other(report: &Report, sums: &Sums, advice: &mut Advice) {
     match report.hints.sign {
         Some(Sign::FreeBelowTarget) => {
-            if let (Some(free), Some(capacity)) = (sums.free, sums.capacity) {
-                // What is free, less what a start takes for itself; rounded down to a hundredth.
-                let fits = (free * 100 / capacity.max(1)).saturating_sub(1);
-                advice.say(
-                    Remedy::VllmPool,
-                    format!("--gpu-memory-utilization {:.2} fits what is free now; the fraction is of the whole card", fits as f64 / 100.0),
-                );
+            let lower = match (sums.free, sums.capacity) {
+                (Some(free), Some(capacity)) => {
+                    // What is free, less what a start takes for itself; rounded down to a hundredth.
+                    let fits = (free * 100 / capacity.max(1)).saturating_sub(1);
+                    format!("--gpu-memory-utilization {:.2} fits what is free now; the fraction is of the whole card", fits as f64 / 100.0)
+                }
+                _ => Remedy::VllmPool.facts().how.to_owned(),
+            };
+            let free_it = "free the card first: an engine that is still exiting, a desktop, a notebook. vramtop shows who holds it";
+            // With a small part of the card left for it the engine would start and have no room for its cache.
+            if short_by_much(report) {
+                advice.say(Remedy::LeaveOthers, free_it.to_owned());
+                advice.say(Remedy::VllmPool, format!("or {lower}"));
             } else {
-                advice.take(Remedy::VllmPool);
+                advice.say(Remedy::VllmPool, lower);
+                advice.say(Remedy::LeaveOthers, format!("or {free_it}"));
             }
-            advice.say(
-                Remedy::LeaveOthers,
-                "or free the card first: an engine that is still exiting, a desktop, a notebook. vramtop shows who holds it".to_owned(),
-            );
         }
         Some(Sign::NeighbourChanged) => {
             advice.say(Remedy::LeaveOthers, "start it again when nobody else starts or ends on this card; vramtop shows who does".to_owned());
@@ -263,12 +287,36 @@ fn other(report: &Report, sums: &Sums, advice: &mut Advice) {
                 let text = "give each worker its own GPU (CUDA_VISIBLE_DEVICES, torch.cuda.set_device(local_rank) before anything else)".to_owned();
                 advice.say(Remedy::FewerWorkers, text);
             }
-            let pids: Vec<String> = report.figures.others.iter().take(4).map(|(pid, _)| pid.to_string()).collect();
-            let who = if pids.is_empty() { String::new() } else { format!(" (vramtop -p {})", pids.join(",")) };
-            advice.say(Remedy::LeaveOthers, format!("an emptier GPU, or a word with the owner: vramtop shows who holds it{who}"));
+            advice.say(Remedy::LeaveOthers, format!("an emptier GPU, or a word with the owner: {}", watch(report, sums)));
             advice.say(Remedy::FewerWorkers, "if it is an old run of your own: end it, and wait until its memory is free".to_owned());
         }
     }
+}
+
+/// Others as a text names them: `process 55`, `3 other processes`, or `others` where it names none.
+pub fn neighbour(report: &Report, sums: &Sums) -> String {
+    match strangers(report, sums).as_slice() {
+        [] => "others".to_owned(),
+        [pid] => format!("process {pid}"),
+        several => format!("{} other processes", several.len()),
+    }
+}
+
+/// With the verb: `process 55 holds`, `others hold`.
+pub fn holds(who: &str) -> String {
+    format!("{who} {}", if who.starts_with("process") { "holds" } else { "hold" })
+}
+
+/// The processes that a text names, without the one that failed.
+fn strangers(report: &Report, sums: &Sums) -> Vec<u32> {
+    report.figures.others.iter().map(|(pid, _)| *pid).filter(|pid| Some(*pid) != sums.self_pid).collect()
+}
+
+/// How to look at them.
+fn watch(report: &Report, sums: &Sums) -> String {
+    let pids: Vec<String> = strangers(report, sums).iter().take(4).map(u32::to_string).collect();
+    let who = if pids.is_empty() { String::new() } else { format!(" (vramtop -p {})", pids.join(",")) };
+    format!("vramtop shows who holds it{who}")
 }
 
 /// Equal neighbours with consecutive PIDs: workers of one job.
@@ -405,57 +453,6 @@ fn not_vram(report: &Report, advice: &mut Advice) {
             advice.say(Remedy::RestartKernel, "restart the container: its device rule was dropped (a systemctl daemon-reload does that)".to_owned());
         }
         _ => advice.say(Remedy::LookAgain, "smaller blocks or fewer stages in that kernel (BLOCK sizes, num_stages, num_warps)".to_owned()),
-    }
-}
-
-fn wont(report: &Report, sums: &Sums, advice: &mut Advice) {
-    let mut say = |text: String| advice.wont.push(text);
-    let is_torch = matches!(report.producer, Producer::Torch | Producer::ComfyUi);
-    let though = if report.hints.advises_expandable { ", though the text says so" } else { "" };
-    let name = if report.hints.advises_split && !report.hints.advises_expandable { "max_split_size_mb" } else { "expandable_segments" };
-    let cached = sums.cached.map(said);
-    match report.verdict {
-        Verdict::FullSelf | Verdict::TooBig | Verdict::HostSpill if is_torch => {
-            match (&cached, sums.cached) {
-                (_, Some(0)) => say(format!("{name}{though}: nothing is cached.")),
-                (Some(cached), _) => say(format!("{name}{though}: only {cached} {} cached.", if cached.ends_with("iB") { "is" } else { "are" })),
-                _ => {}
-            }
-            say("empty_cache(): torch has just done it.".to_owned());
-            if report.verdict == Verdict::TooBig {
-                say("Closing other programs: the empty card is too small for it.".to_owned());
-            }
-        }
-        Verdict::Fragmented if is_torch => {
-            say("empty_cache(): split blocks can't be given back.".to_owned());
-            let told = sums.own.zip(sums.free).zip(sums.capacity).map(|((own, free), capacity)| capacity.saturating_sub(own + free));
-            if sums.others == 0 && told.is_some_and(|rest| rest < OF_NOBODY) {
-                say("Closing other programs: there are none.".to_owned());
-            }
-        }
-        Verdict::GraphPool => say("empty_cache() and expandable_segments: what a captured graph uses stays where it is. It is no leak.".to_owned()),
-        Verdict::OtherProcess if is_torch => {
-            say(format!(
-                "A smaller batch: this process holds {}. {name}: it moves nothing in other processes.",
-                said(sums.own.or(sums.allocated).unwrap_or(0))
-            ));
-        }
-        Verdict::OtherProcess => say("A smaller model: the target is a share of the whole card, whatever the model.".to_owned()),
-        Verdict::ProcessCap => say("Closing other programs: the card has room, the fraction is what stops it.".to_owned()),
-        Verdict::PoolCap => say("Closing other programs, as long as the limit stays where it is.".to_owned()),
-        Verdict::SliceCap => say("Looking at the whole card's free memory: it is out of reach from a slice.".to_owned()),
-        Verdict::OutsideFramework => say(format!(
-            "{name}, empty_cache(): the framework itself holds {}.",
-            sums.allocated.map_or_else(|| "its pool and no more".to_owned(), said)
-        )),
-        Verdict::HostMemory => say("Anything about VRAM: the card was not asked.".to_owned()),
-        Verdict::BogusSize => say("A larger card, a smaller batch: no card has that.".to_owned()),
-        Verdict::NotVram => say("Freeing memory on the card: it is not what is short.".to_owned()),
-        Verdict::UnevenSplit => say("A larger card: all of them together have room.".to_owned()),
-        _ => {}
-    }
-    if let Some(pid) = sums.self_pid {
-        say(format!("Ending process {pid}: it is this one, seen by its PID on the host."));
     }
 }
 

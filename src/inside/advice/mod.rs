@@ -5,7 +5,8 @@
 mod account;
 mod choose;
 mod table;
+mod wont;
 
 pub use account::{Account, advise_account};
-pub use choose::{Advice, Step, advise, are_siblings, said};
+pub use choose::{Advice, Step, advise, are_siblings, holds, neighbour, said};
 pub use table::{REMEDIES, Remedy, RemedyFacts};

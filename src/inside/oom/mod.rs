@@ -4,6 +4,7 @@
 //! text of them, `verdict` judges. It refuses to guess: what a text does not print stays absent, and too little is `unknown`.
 
 mod amount;
+mod anchors;
 mod clean;
 mod family;
 mod gather;
@@ -19,4 +20,4 @@ pub use amount::Amount;
 pub use family::Sign;
 pub use report::{Confidence, Figures, Hints, LogTime, Producer, Report};
 pub use scan::{Log, read};
-pub use verdict::Sums;
+pub use verdict::{Sums, is_metal, short_by_much};

@@ -3,11 +3,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::anchors::Search;
 use super::clean::{Line, clean};
 use super::gather::Gather;
 use super::join::join;
@@ -27,161 +26,6 @@ const TIME_BYTES: usize = 80;
 /// A stretch is handed on at the latest after so many lines or bytes.
 const MOST_LINES: usize = 1_024;
 const MOST_BYTES: usize = 1 << 20;
-
-/// Words of which at least one stands in every line that can matter. Any case.
-const ANCHORS: &[&str] = &[
-    "out of mem",
-    "outofmem",
-    "out_of_mem",
-    "ut of memory",
-    "ried to alloc",
-    "to allocate",
-    "1eb memory",
-    "failed to alloc",
-    "could not be allocated",
-    "alloc_failed",
-    "alloc failed",
-    "allocation_failed",
-    "status_not_init",
-    "status_internal_error",
-    "cufft_internal",
-    "allocation on device",
-    "exceed allowed memory",
-    "already alloc",
-    "total cap",
-    "reserved in total",
-    "by pytorch",
-    "memory in use",
-    "private pools",
-    "unallocated",
-    "currently alloc",
-    "device limit",
-    "according to cuda",
-    "memory fraction)",
-    "pin memory thread",
-    "pin_memory",
-    "alloc_cpu.cpp",
-    "defaultcpuallocator",
-    "shared memory",
-    "dataloader worker",
-    "resource_exhausted",
-    "resourceexhausted",
-    "exhausted",
-    "oom when",
-    "total allocation:",
-    "inuse:",
-    "limit:",
-    "allocating ",
-    "buffer of size",
-    "of pinned memory",
-    "pipeline parallelism",
-    "allocate compute",
-    "buffer for kv",
-    "mib free",
-    "buffer size",
-    "more system memory",
-    "runner process",
-    "memory on device",
-    "memory profiling",
-    "for the cache blocks",
-    "kv cache",
-    "mem-fraction-static",
-    "mem_fraction_static",
-    "warming up sampler",
-    "is unbalanced",
-    "not enough memory",
-    "could not create cu",
-    "get convolution algorithm",
-    "valid cudnn",
-    "find an engine",
-    "nvmap",
-    "tactic device",
-    "requested size was",
-    "requested buffer",
-    "available memory of",
-    "failed to initialize nvml",
-    "device id",
-    "allocated memory |",
-    "allocated memory  ",
-    "| allocated memory",
-    "nccl warn",
-    "failed to cuda",
-    "memorygpu",
-    "gpu memory",
-    "pool usage",
-    "allocator usage",
-    "pool size exceeded",
-    "arena size exceeded",
-    "memory limit",
-    "available memory is only",
-    "out of resource",
-    "outofresources",
-    "out_of_resource",
-    "nccl error",
-    "ncclunhandled",
-    "distbackenderror",
-    "too many resources",
-    "too much shared",
-    "oom ",
-    "mig-",
-    "mig 1",
-    "mig 2",
-    "mig 3",
-    "mig 4",
-    "mig 7",
-    "xid",
-    "oom-kill",
-    "oom_kill",
-    "oomkilled",
-    "oom_reaper",
-    "systemd-oomd",
-    "earlyoom",
-    "cannot allocate",
-    "no space left",
-    "running low on memory",
-    "memory pressure",
-    "java heap",
-    "system memory",
-    "peculiar gpu",
-    "a100",
-    "a30",
-    "h100",
-    "h200",
-    "gh200",
-    "b200",
-    "v100",
-    "no_memory",
-    "memoryallocation",
-    "memory allocation",
-    "error 2 ",
-    "unable to alloc",
-    "not a failure",
-    "got an oom",
-    "exception during processing",
-    "hard limit",
-    "that was not possible",
-    "current device:",
-    "errno 12",
-    "failed: out",
-    "too large for system",
-    "recover within timeout",
-    "insufficient vram",
-    "enough gpu ram",
-    "memory space",
-    "alloc fail type",
-    "allocation_failure",
-    "code 137",
-    "code: 137",
-    "status 137",
-    "code = -9",
-    "exitcode",
-    "sigkill: 9",
-    "(sigkill)",
-];
-
-static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::DFA)).build(ANCHORS).ok()
-});
 
 /// What a log holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -235,12 +79,12 @@ struct Scan {
     stretch: Stretch,
     /// The last lines before this block.
     before: VecDeque<Vec<u8>>,
+    search: Search,
 }
 
 impl Scan {
     fn block(&mut self, block: &[u8]) {
-        let hits: Vec<usize> = SEARCH.as_ref().map(|search| search.find_iter(block).map(|hit| hit.start()).collect()).unwrap_or_default();
-        let mut hits = hits.into_iter().peekable();
+        let mut hits = self.search.hits(block).into_iter().peekable();
         let mut at = 0;
         while at < block.len() {
             if self.stretch.left == 0 {

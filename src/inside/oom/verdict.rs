@@ -68,11 +68,17 @@ fn bytes_of(amount: Option<Amount>) -> Option<u64> {
 }
 
 /// Whether the engine's target is missed by more than what a leaving process or a desktop takes.
-fn short_by_much(report: &Report) -> bool {
+pub fn short_by_much(report: &Report) -> bool {
     match (bytes_of(report.figures.tried), bytes_of(report.figures.free), bytes_of(report.figures.capacity)) {
         (Some(target), Some(free), Some(capacity)) => target.saturating_sub(free) > capacity / 20,
         _ => false,
     }
+}
+
+/// Whether a text is of torch on Metal: its texts alone have a limit and no size of a device, for the memory is the machine's.
+pub fn is_metal(report: &Report) -> bool {
+    let figures = &report.figures;
+    report.producer == Producer::Torch && figures.allowed.is_some() && figures.capacity.is_none() && figures.free.is_none()
 }
 
 /// The figures of a text as the rules use them, in bytes.
@@ -132,6 +138,22 @@ impl Sums {
         let figures = &report.figures;
         let tells_processes = self.own.is_some() || figures.this_process.is_some() || !figures.others.is_empty();
         if tells_processes { self.others } else { self.unnamed().unwrap_or(0) }
+    }
+
+    /// What others hold, where that is much and the request would have fitted without it.
+    pub fn neighbours(&self, report: &Report) -> Option<u64> {
+        let (tried, capacity, foreign) = (self.tried?, self.capacity?, self.foreign(report));
+        let free = self.free.or_else(|| capacity.checked_sub(self.held()? + foreign)).unwrap_or(0);
+        (foreign >= capacity / 8 && tried <= free + foreign).then_some(foreign)
+    }
+
+    /// How much the card was too full by, and whether that is the least of it: without what was free nobody knows what else is on the card.
+    pub fn short(&self) -> Option<(u64, bool)> {
+        let tried = self.tried?;
+        match self.free {
+            Some(free) => Some((tried.saturating_sub(free), false)),
+            None => Some(((self.held()? + self.others + tried).saturating_sub(self.capacity?), true)),
+        }
     }
 
     /// What the old form leaves for other processes: capacity - free - reserved - context.
@@ -217,11 +239,11 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
             return Some((Verdict::GraphPool, &[Verdict::Fragmented], High));
         }
         if cached >= tried || joined {
-            let nearly_full = sums.allocated.is_some_and(|live| live / 9 * 10 > capacity);
+            let nearly_full = sums.allocated.is_some_and(|live| live / 5 * 6 > capacity);
             return Some(match report.producer {
                 Producer::CudaJl => (Verdict::Fragmented, &[Verdict::PoolCap], Medium),
                 _ if nearly_full => (Verdict::Fragmented, &[Verdict::FullSelf], Medium),
-                _ if sums.foreign(report) > capacity / 2 => (Verdict::Fragmented, &[Verdict::OtherProcess], Medium),
+                _ if sums.neighbours(report).is_some() => (Verdict::Fragmented, &[Verdict::OtherProcess], Medium),
                 _ => (Verdict::Fragmented, &[], High),
             });
         }
@@ -245,7 +267,8 @@ fn by_rules(report: &Report, sums: &Sums) -> Option<Judgement> {
     let most = sums.allocated.is_some_and(|live| live >= capacity / 3 * 2) && !has_room;
     if fills || most {
         let sure = if sums.cached.is_some() { High } else { Medium };
-        return Some((Verdict::FullSelf, &[], sure));
+        let also: &[Verdict] = if sums.neighbours(report).is_some() { &[Verdict::OtherProcess] } else { &[] };
+        return Some((Verdict::FullSelf, also, sure));
     }
     (figures.this_process == Some(Amount::Sentinel)).then_some((Verdict::Unknown, &[Verdict::HostMemory], Medium))
 }

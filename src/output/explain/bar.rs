@@ -31,15 +31,20 @@ impl Bar {
 
     /// The next part; nothing beyond the whole.
     pub(in crate::output) fn add(&mut self, label: String, bytes: u64, glyph: char, tone: Tone) {
-        let taken: u64 = self.parts.iter().map(|part| part.bytes).sum();
-        let bytes = bytes.min(self.total.saturating_sub(taken));
+        let bytes = bytes.min(self.left());
         if bytes > 0 {
             self.parts.push(Part { label, bytes, glyph, tone });
         }
     }
 
+    /// The same under a name and its own figure.
     fn say(&mut self, name: &str, bytes: u64, glyph: char, tone: Tone) {
+        let bytes = bytes.min(self.left());
         self.add(format!("{name} {}", said(bytes)), bytes, glyph, tone);
+    }
+
+    fn left(&self) -> u64 {
+        self.total.saturating_sub(self.parts.iter().map(|part| part.bytes).sum())
     }
 
     /// What the bar stands for.
@@ -83,8 +88,9 @@ impl Part {
     }
 }
 
-/// What of a gap is drawn: less is rounding, and the driver's own few MiB.
+/// A gap of less than a fiftieth of the card is nobody's for certain; a quarter of a GiB is rounding, and the driver's own few MiB.
 const SEEN: u64 = 50;
+const ROUNDED: u64 = 1 << 28;
 /// A context with its libraries, at the most; where others have part of the rest half of that is taken for it.
 const CONTEXT: u64 = (1 << 30) + (1 << 30) / 20;
 const CONTEXT_USUAL: u64 = 1 << 29;
@@ -104,6 +110,7 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
         Verdict::FullSelf | Verdict::SliceCap if free >= bar.total / 20 => {
             bar.say("others", hidden, '░', Tone::Other);
             bar.say("this process", own, '█', Tone::Own);
+            bar.say("not told", untold, '░', Tone::Dim);
             bar.add(format!("asked {}, room for {}", said(sums.tried.unwrap_or(0)), said(free)), free, '▓', Tone::Other);
             return Some(bar);
         }
@@ -119,7 +126,6 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
                 _ => "context",
             };
             bar.say(name, outside, '░', Tone::Own);
-            bar.say("not told", untold, '░', Tone::Dim);
         }
         Verdict::OtherProcess => {
             bar.say("others", hidden, '░', Tone::Other);
@@ -129,8 +135,10 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
             let left = bytes(report.figures.allowed)?.saturating_sub(live + cached).min(free);
             bar.say("others", hidden, '░', Tone::Other);
             bar.say("this process", own, '█', Tone::Own);
+            bar.say("not told", untold, '░', Tone::Dim);
             bar.say("left of the limit", left, '▒', Tone::Own);
-            bar.add(format!(" free {}", said(free)), free - left, ' ', Tone::Dim);
+            // What is free and not to be had; the parts of a bar add up to the card.
+            bar.say(if left > 0 { " barred" } else { " free" }, free - left, ' ', Tone::Dim);
             return Some(bar);
         }
         _ => return None,
@@ -138,6 +146,7 @@ pub(super) fn of(report: &Report) -> Option<Bar> {
     if bar.parts.is_empty() {
         return None;
     }
+    bar.say("not told", untold, '░', Tone::Dim);
     bar.say(" free", free, ' ', Tone::Dim);
     Some(bar)
 }
@@ -156,14 +165,19 @@ struct Rest {
 impl Rest {
     fn of(sums: &Sums, total: u64) -> Self {
         let framework = sums.allocated.unwrap_or(0) + sums.cached.unwrap_or(0);
-        let rest = |own: u64| sums.free.map_or(0, |free| total.saturating_sub(free).saturating_sub(sums.others).saturating_sub(own));
-        let visible = |bytes: u64| if bytes >= total / SEEN { bytes } else { 0 };
+        let rest = |own: u64| total.saturating_sub(sums.free.unwrap_or(0)).saturating_sub(sums.others).saturating_sub(own);
+        // Blank is free: what is neither has to be drawn.
+        let gap = |bytes: u64, outside: u64| match bytes {
+            _ if sums.free.is_none() => Self { hidden: 0, untold: bytes, outside },
+            _ if bytes >= total / SEEN => Self { hidden: bytes, untold: 0, outside },
+            _ => Self { hidden: 0, untold: if bytes >= ROUNDED { bytes } else { 0 }, outside },
+        };
         match sums.own {
-            Some(own) => Self { hidden: visible(rest(own)), outside: own.saturating_sub(framework), untold: 0 },
-            None if sums.allocated.is_none() => Self { hidden: rest(0), ..Self::default() },
-            None if sums.cached.is_none() => Self { untold: rest(framework), ..Self::default() },
+            Some(own) => gap(rest(own), own.saturating_sub(framework)),
+            None if sums.allocated.is_none() => Self { hidden: if sums.free.is_some() { rest(0) } else { 0 }, ..Self::default() },
+            None if sums.cached.is_none() || sums.free.is_none() => Self { untold: rest(framework), ..Self::default() },
             None if rest(framework) <= CONTEXT => Self { outside: rest(framework), ..Self::default() },
-            None => Self { hidden: visible(rest(framework) - CONTEXT_USUAL), outside: CONTEXT_USUAL, untold: 0 },
+            None => gap(rest(framework) - CONTEXT_USUAL, CONTEXT_USUAL),
         }
     }
 }
@@ -172,5 +186,35 @@ fn others(bar: &mut Bar, report: &Report, sums: &Sums) {
     let named = report.figures.others.iter().filter(|(pid, _)| Some(*pid) != sums.self_pid);
     for (pid, amount) in named {
         bar.say(&format!("process {pid}"), amount.bytes().unwrap_or(0), '░', Tone::Other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inside::oom;
+
+    fn labels(text: &str) -> Vec<String> {
+        let report = oom::read(text.as_bytes()).ok().and_then(|log| log.reports.into_iter().next());
+        let bar = report.as_ref().and_then(of).unwrap_or_else(|| Bar::new(0, String::new()));
+        bar.parts.into_iter().map(|part| part.label.trim_start().to_owned()).collect()
+    }
+
+    /// 20.00 + 28.80 + (39.60 − 28.30) + the other 19.10 of 30.40 free = 79.20.
+    #[test]
+    fn the_parts_add_up_to_the_card() {
+        let text = "CUDA out of memory. Tried to allocate 12.00 GiB. GPU 0 has a total capacity of 79.20 GiB of which 30.40 GiB is free. Process 55 has 20.00 \
+                    GiB memory in use. Including non-PyTorch memory, this process has 28.80 GiB memory in use. 39.60 GiB allowed; Of the allocated memory \
+                    28.00 GiB is allocated by PyTorch, and 307.20 MiB is reserved by PyTorch but unallocated.";
+        assert_eq!(labels(text), ["process 55 20.0", "this process 28.8", "left of the limit 11.3", "barred 19.1"]);
+    }
+
+    /// 79.15 − 75.00 − 3.28 = 0.87 of nobody that the text names, and nothing is free.
+    #[test]
+    fn what_is_not_free_is_not_blank() {
+        let text = "CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 0 bytes is free. Process 55 has 75.00 GiB \
+                    memory in use. Including non-PyTorch memory, this process has 3.28 GiB memory in use. Of the allocated memory 2.90 GiB is allocated by \
+                    PyTorch, and 61.00 MiB is reserved by PyTorch but unallocated.";
+        assert_eq!(labels(text), ["process 55 75.0", "this process 3.3", "not told 0.9"]);
     }
 }

@@ -8,6 +8,9 @@ pub(super) fn fine(bytes: u64) -> String {
     if bytes == 0 || gib >= 0.1 { format!("{gib:.2}") } else { format!("{:.2} MiB", bytes as f64 / (1_u64 << 20) as f64) }
 }
 
+/// Two roundings and the driver's own few MiB.
+const ROUNDED: u64 = 100 << 20;
+
 /// Why a process that the text names is the one that failed.
 pub(super) fn itself(report: &Report) -> Option<String> {
     let sums = Sums::of(report);
@@ -45,7 +48,10 @@ pub(super) fn line(report: &Report) -> Option<String> {
                 Some((reserved, live)) => {
                     format!("{} reserved − {} live = {} unused inside ≥ {} asked.", fine(reserved), fine(live), fine(cached), fine(tried))
                 }
-                None => format!("{} reserved and not live ≥ {} asked; {} free on the card.", fine(cached), fine(tried), fine(free)),
+                None => {
+                    let room = sums.free.map_or_else(String::new, |free| format!("; {} free on the card", fine(free)));
+                    format!("{} reserved and not live ≥ {} asked{room}.", fine(cached), fine(tried))
+                }
             };
             Some(line + &whose)
         }
@@ -59,16 +65,17 @@ pub(super) fn line(report: &Report) -> Option<String> {
         }
         Verdict::OtherProcess => other(report, &sums),
         Verdict::ProcessCap => {
-            let (live, cached, tried, allowed) = (sums.allocated?, sums.cached.unwrap_or(0), tried?, allowed?);
-            let foreign = report.hints.foreign.unwrap_or(0);
-            let more = if foreign > 0 { format!(" + {} of others", fine(foreign)) } else { String::new() };
+            let (live, tried, allowed) = (sums.allocated?, tried?, allowed?);
+            let told = |bytes: Option<u64>, what: &str| bytes.map_or_else(String::new, |bytes| format!(" + {} {what}", fine(bytes)));
+            let (cached, foreign) = (sums.cached, report.hints.foreign);
             let free = sums.free.map_or_else(String::new, |free| format!("  {} free on the card.", fine(free)));
             Some(format!(
-                "{} live + {} cached{more} + {} asked = {} > {} allowed.{free}",
+                "{} live{}{} + {} asked = {} > {} allowed.{free}",
                 fine(live),
-                fine(cached),
+                told(cached, "cached"),
+                told(foreign, "other allocations"),
                 fine(tried),
-                fine(live + cached + foreign + tried),
+                fine(live + cached.unwrap_or(0) + foreign.unwrap_or(0) + tried),
                 fine(allowed)
             ))
         }
@@ -80,14 +87,10 @@ pub(super) fn line(report: &Report) -> Option<String> {
             Some(format!("{} in use + {} asked = {} > {}, the pool's limit.", fine(live), fine(tried), fine(live + tried), fine(allowed)))
         }
         Verdict::OutsideFramework => {
-            let (own, live, cached) = (sums.own?, sums.allocated?, sums.cached.unwrap_or(0));
-            Some(format!(
-                "{} of this process − {} live − {} cached = {} not the framework's.",
-                fine(own),
-                fine(live),
-                fine(cached),
-                fine(own.saturating_sub(live + cached))
-            ))
+            let (own, live) = (sums.own?, sums.allocated?);
+            let cached = sums.cached.map_or_else(String::new, |cached| format!(" − {} cached", fine(cached)));
+            let outside = own.saturating_sub(live + sums.cached.unwrap_or(0));
+            Some(format!("{} of this process − {} live{cached} = {} not the framework's.", fine(own), fine(live), fine(outside)))
         }
         Verdict::HostSpill => {
             let (live, capacity) = (sums.allocated?, capacity?);
@@ -125,12 +128,25 @@ fn full(report: &Report, sums: &Sums) -> Option<String> {
     let rest = || {
         let (own, free) = sums.own.zip(sums.free)?;
         let rest = capacity.saturating_sub(own).saturating_sub(free).saturating_sub(sums.others);
-        // Two roundings and the driver's own few MiB.
-        let nobody = sums.others == 0 && rest < 100 << 20;
+        let nobody = sums.others == 0 && rest < ROUNDED;
         let gib = |bytes: u64| format!("{:.2}", bytes as f64 / (1_u64 << 30) as f64);
         nobody.then(|| format!("  {} − {} − {} = {}: nobody else is on the card.", gib(capacity), gib(own), gib(free), gib(rest)))
     };
+    let excess = sums.held().and_then(|own| (own + sums.others + tried).checked_sub(capacity)).filter(|excess| *excess > 0);
+    // What is free decides; a text whose figures are of two moments has a sum that says something else.
+    let agrees = |excess: u64| sums.free.is_none_or(|free| excess.abs_diff(tried.saturating_sub(free)) < ROUNDED);
     match sums.held() {
+        Some(own) if excess.is_some_and(|excess| !agrees(excess)) => {
+            let free = sums.free?;
+            Some(format!(
+                "{} its own of {}; {} asked − {} free = {} short.",
+                fine(own),
+                fine(capacity),
+                fine(tried),
+                fine(free),
+                fine(tried.saturating_sub(free))
+            ))
+        }
         Some(own) if own + tried > capacity.saturating_sub(sums.others) => {
             let others = if sums.others > 0 { format!(" + {} others'", fine(sums.others)) } else { String::new() };
             Some(format!(

@@ -1,6 +1,6 @@
 //! What happened, in one sentence or two, in the words of somebody who knows; and what to do next time where a text has too little.
 
-use crate::inside::advice::{are_siblings, said};
+use crate::inside::advice::{are_siblings, holds, neighbour, said};
 use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict};
 
 /// What happened: the first figure of each sentence has its unit, those after it are alike.
@@ -77,7 +77,8 @@ fn story(report: &Report) -> String {
             format!("{size} is no amount that a program means: a bug in a shape, an overflow, or a peer that died first.")
         }
         Verdict::UnevenSplit => {
-            format!("{asked} on device {}, which has less. All devices together have enough.", report.figures.device.unwrap_or(0))
+            let device = report.figures.device.map_or_else(|| "one device".to_owned(), |device| format!("device {device}"));
+            format!("{asked} on {device}, which has less. All devices together have enough.")
         }
         Verdict::WarningOnly => warning(report),
         Verdict::NotVram => not_vram(report),
@@ -107,9 +108,12 @@ fn full(report: &Report, sums: &Sums) -> String {
     }
     let capacity = sums.capacity.unwrap_or(0);
     let fills = |own: &u64| tried > capacity / 10 && own + tried > capacity.saturating_sub(sums.others);
+    let beside = sums.neighbours(report).map(|foreign| format!("{} of {}", said(foreign), neighbour(report, sums)));
     if let Some(own) = sums.held().filter(fills) {
-        let short = tried.saturating_sub(sums.free.unwrap_or(0));
-        return format!("It asked for {} at once with {} of its own already on the card. {} short.", said(tried), said(own), said(short));
+        let beside = beside.map_or_else(String::new, |beside| format!(", beside {beside}"));
+        let short =
+            sums.short().map_or_else(String::new, |(short, least)| format!(" {}{} short.", if least { "At least " } else { "" }, said(short)));
+        return format!("It asked for {} at once with {} of its own already on the card{beside}.{short}", said(tried), said(own));
     }
     let live = sums.allocated.unwrap_or(0);
     let room = sums.free.map_or_else(String::new, |free| format!(", and {} was free", said(free)));
@@ -117,7 +121,11 @@ fn full(report: &Report, sums: &Sums) -> String {
         Some(cached) => format!(" Not the cache ({}).", said(cached)),
         None => String::new(),
     };
-    format!("Its own live tensors fill the card: {} of {}. It asked for {}{room}.{cache}", said(live), said(capacity), said(tried))
+    let fill = match beside {
+        Some(beside) => format!("The card of {} is full: {} of its own beside {beside}.", said(capacity), said(live)),
+        None => format!("Its own live tensors fill the card: {} of {}.", said(live), said(capacity)),
+    };
+    format!("{fill} It asked for {}{room}.{cache}", said(tried))
 }
 
 fn fragmented(report: &Report, sums: &Sums) -> String {
@@ -137,7 +145,8 @@ fn fragmented(report: &Report, sums: &Sums) -> String {
     let more = match report.also.first() {
         Some(Verdict::FullSelf) => " Live tensors take most of the card, too.".to_owned(),
         Some(Verdict::OtherProcess) => {
-            format!(" But others hold {} of the card's {}.", said(sums.foreign(report)), said(sums.capacity.unwrap_or(0)))
+            let hold = holds(&neighbour(report, sums));
+            format!(" But {hold} {} of the card's {}.", said(sums.foreign(report)), said(sums.capacity.unwrap_or(0)))
         }
         _ => String::new(),
     };
@@ -259,7 +268,8 @@ fn not_vram(report: &Report) -> String {
 
 fn unknown(report: &Report, sums: &Sums) -> String {
     if report.figures.this_process == Some(Amount::Sentinel) {
-        let free = sums.free.map_or_else(String::new, |free| format!(", and {} were free for {} asked", said(free), said(sums.tried.unwrap_or(0))));
+        let asked = sums.tried.map_or_else(String::new, |tried| format!(" for {} asked", said(tried)));
+        let free = sums.free.map_or_else(String::new, |free| format!(", and {} were free{asked}", said(free)));
         return format!(
             "What this process holds is not available to the driver here (WSL2, Windows){free}: the limit is outside of what the text shows."
         );
@@ -312,6 +322,7 @@ pub(super) fn doubt(report: &Report) -> &'static str {
         Verdict::Unknown => ". The text does not decide it.",
         Verdict::Fragmented if report.also.contains(&Verdict::OtherProcess) => ": with that memory back it would not matter how this one's is split.",
         Verdict::Fragmented => ", when what is unused is pinned or the load itself has grown.",
+        Verdict::FullSelf if report.also.contains(&Verdict::OtherProcess) => ": with that memory back it would have fitted.",
         Verdict::GraphPool if report.also.contains(&Verdict::FullSelf) => ": what graphs hold is live, too.",
         _ if report.also.contains(&Verdict::HostMemory) => ", if the host was short of RAM at that moment (free -g).",
         _ => ", if the card at that moment says so.",
