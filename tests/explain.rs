@@ -12,6 +12,8 @@ mod answers;
 mod command;
 #[path = "explain/mutations.rs"]
 mod mutations;
+#[path = "explain/neighbours.rs"]
+mod neighbours;
 #[path = "explain/recording.rs"]
 mod recording;
 

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::clean::Line;
+use super::family::{Role, clauses};
+use super::kin::{rank_of, related};
 use super::pattern::pattern;
 
 /// No message is longer, in lines of a narrow terminal.
@@ -22,7 +24,7 @@ pattern!(
 // What begins a record of its own.
 pattern!(
     STARTS,
-    r#"^(?:Traceback|File "|at [\w.]|During handling|The above exception|(?:[\w]+\.)*\w*(?:Error|Exception|Warning)\b(?::|$)|\[|\||\{|ggml_|llama_|alloc_tensor|load_|srv |slot |graph_reserve|sched_|CUDA kernel errors|For debugging|Compile with|Currently allocated|Requested\s*:|Device limit|Free \(acc|PyTorch limit|: |Stats:|BufferAssignment|Limit:|InUse:|[A-Z]\w+:\s{2,}\d|\w[\w ]+ allocation:|Effective GPU|Memory pool|Got an OOM|NvMap|Out of memory error|Please check|\d+\. If|\$ )"#
+    r#"^(?:Traceback|File "|at [\w.]|During handling|The above exception|(?:[\w]+\.)*\w*(?:Error|Exception|Warning)\b(?::|$)|\[|\||\{|ggml_|llama_|alloc_tensor|load_|srv |slot |graph_reserve|sched_|CUDA kernel errors|For debugging|Compile with|Currently allocated|Requested\s*:|Device limit|Free \(acc|PyTorch limit|: |Stats:|BufferAssignment|Limit:|InUse:|[A-Z]\w+:\s{2,}\d|\w[\w ]+ allocation:|Effective GPU|Memory pool|Got an OOM|NvMap|NVRM|slurmstepd|srun|[\w.-]+:\d+:\d+ \[\d+\] NCCL|Out of memory error|Please check|\d+\. If|\$ )"#
 );
 // What a sentence of these texts goes on with after a full stop.
 pattern!(
@@ -78,7 +80,16 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
     }
     let unfinished = head.text.chars().last().is_some_and(|last| last.is_alphanumeric() || matches!(last, ',' | ';' | '(' | '/' | '-' | '='));
     let cut_in_figure = head.text.ends_with('.') && head.text.trim_end_matches('.').ends_with(|c: char| c.is_ascii_digit());
-    full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)
+    (full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)) && !is_of_another(&head.text, &next.text)
+}
+
+/// Whether the next line begins a text of its own, of a program that has no part in this one.
+fn is_of_another(head: &str, next: &str) -> bool {
+    let opener = |text: &str| {
+        let opens = clauses(text).into_iter().filter(|clause| matches!(clause.role, Role::Opens(_)));
+        opens.map(|clause| clause.producer).max_by_key(|producer| rank_of(*producer))
+    };
+    opener(next).is_some_and(|new| opener(head).is_some_and(|old| !related(old, new)))
 }
 
 /// The last characters of a text.

@@ -8,6 +8,8 @@ mod clean;
 mod family;
 mod gather;
 mod join;
+mod kin;
+mod merge;
 mod pattern;
 mod report;
 mod scan;
