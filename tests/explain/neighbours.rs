@@ -67,3 +67,89 @@ fn a_text_does_not_vanish_in_the_next_line() {
         }
     }
 }
+
+/// One text in a line of its own, in any wrapping of bytes: its verdict, and the number of its line.
+#[track_caller]
+fn is_found(log: &[u8], line: u64) {
+    let log = oom::read(log).expect("readable");
+    let found: Vec<_> = log.reports.iter().map(|report| (report.verdict, report.count, report.line)).collect();
+    assert_eq!(found, [(Verdict::FullSelf, 1, line)]);
+}
+
+#[test]
+fn a_text_is_found_however_far_into_a_line() {
+    let bar = |count: usize| "\r 12%|##        | 120/1000 [00:12<01:40, 9.10it/s]".repeat(count);
+    is_found(format!("start\n{}\rEpoch 1: {FULL}\n", bar(1200)).as_bytes(), 2);
+    // Beyond what is read at once, and with the text across its end: 1 MiB is 1 048 576 bytes.
+    is_found(format!("start\n{}\r{FULL}\r{}", bar(40_000), bar(40_000)).as_bytes(), 2);
+    for before in [70_000, 1_047_900, 1_048_300, 1_048_576, 1_048_700, 3_000_000] {
+        is_found(format!("start\n{} {FULL} {}\nend\n", "x".repeat(before), "y".repeat(before)).as_bytes(), 2);
+    }
+    let frames = "  File \"model.py\", line 1, in forward\n    return self.layer(x)\n".repeat(1500);
+    is_found(format!("{}\n", serde_json::json!({"level": "error", "stack": frames, "message": FULL})).as_bytes(), 1);
+    is_found(format!("{}\n", serde_json::json!({"level": "error", "message": format!("{frames}{FULL}")})).as_bytes(), 1);
+    let output = serde_json::json!({"output_type": "error", "evalue": "x", "traceback": [frames, FULL]});
+    let notebook = serde_json::json!({"cells": [{"cell_type": "code", "source": ["z".repeat(70_000)], "outputs": [output]}], "metadata": {}});
+    is_found(format!("{notebook}\n").as_bytes(), 1);
+    let lines = oom::read(format!("a\r\nb\rc\n{FULL}").as_bytes()).expect("readable");
+    assert_eq!((lines.lines, lines.reports[0].line), (3, 3));
+}
+
+#[test]
+fn a_log_in_two_bytes_a_character_is_read() {
+    let text = format!("start \u{1f600}\r\n{}{FULL}\r\nend\r\n", "step 1 \u{1f600}\r\n".repeat(9_000));
+    for mark in ["\u{feff}", ""] {
+        let units: Vec<u16> = format!("{mark}{text}").encode_utf16().collect();
+        is_found(&units.iter().flat_map(|unit| unit.to_le_bytes()).collect::<Vec<u8>>(), 9_002);
+        is_found(&units.iter().flat_map(|unit| unit.to_be_bytes()).collect::<Vec<u8>>(), 9_002);
+    }
+}
+
+#[test]
+fn a_field_that_is_false_and_a_word_in_prose_are_no_failure() {
+    for log in [
+        "            \"OOMKilled\": false,\n            \"Dead\": false,",
+        "State: exited OOMKilled=false ExitCode=1",
+        "  OOMKilled: false",
+        "* fix OOMKilled pods not being restarted (#123)",
+        "PHP Fatal error:  Allowed memory size of 134217728 bytes exhausted (tried to allocate 20480 bytes) in /srv/www/index.php on line 12",
+    ] {
+        assert_eq!(verdicts(&format!("{log}\n")), [] as [&str; 0], "{log}");
+    }
+    for log in [
+        "            \"OOMKilled\": true,",
+        "OOMKilled=true",
+        "      reason: OOMKilled",
+        "                        \"reason\": \"OOMKilled\",",
+        "trainer-0   0/1   OOMKilled   3 (42s ago)   5m",
+        "Container trainer was OOMKilled",
+        "fatal: Out of memory, malloc failed (tried to allocate 524288000 bytes)",
+    ] {
+        assert_eq!(verdicts(&format!("{log}\n")), ["host-memory"], "{log}");
+    }
+}
+
+/// A text that was broken into lines before a launcher or a logger stamped each of them.
+#[test]
+fn a_text_in_stamped_lines_is_one_text() {
+    let alone = read(&format!("{FULL}\n")).remove(0);
+    let chars: Vec<char> = FULL.chars().collect();
+    let broken = |width: usize| chars.chunks(width).map(|part| part.iter().collect()).collect::<Vec<String>>();
+    for (head, tail) in [
+        ("Mar 04 11:22:01 gpu07 python3[4121]: ", ""),
+        ("2025-03-04 11:22:01,123 - trainer - ERROR - ", ""),
+        ("2025-03-04T11:22:01.123Z INFO ", ""),
+        ("2025-03-04T11:22:01.123456789Z stderr F ", ""),
+        ("node3: [default3]:[rank3]: ", ""),
+        ("node3: [rank6]: ", ""),
+        ("node3: ", ""),
+        ("│ ", " │"),
+    ] {
+        for width in (60..=120).step_by(5) {
+            let lines: Vec<String> = broken(width).into_iter().map(|line| format!("{head}{line:<width$}{tail}\n")).collect();
+            let reports = read(&(lines.concat() + &format!("{head}saving a checkpoint: 3.00 GiB is free{tail}\n")));
+            assert_eq!(reports.len(), 1, "{head} {width}: {reports:#?}");
+            assert_eq!((reports[0].verdict, &reports[0].figures), (alone.verdict, &alone.figures), "{head} {width}");
+        }
+    }
+}

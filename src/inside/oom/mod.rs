@@ -4,7 +4,9 @@
 //! text of them, `verdict` judges. It refuses to guess: what a text does not print stays absent, and too little is `unknown`.
 
 mod amount;
+mod anchors;
 mod clean;
+mod encoding;
 mod family;
 mod gather;
 mod join;
