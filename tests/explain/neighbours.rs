@@ -153,3 +153,70 @@ fn a_text_in_stamped_lines_is_one_text() {
         }
     }
 }
+
+/// Each with its verdict, what it asked for, its device, and whether it is the only one.
+#[test]
+fn what_other_programs_print_is_read() {
+    let told = |log: &str| {
+        let of = |report: &Report| (report.verdict.word(), report.figures.tried.and_then(oom::Amount::bytes), report.figures.device);
+        read(log).iter().map(of).collect::<Vec<_>>()
+    };
+    // 48 * 2^30; 2.5 * 2^30 as bytes.
+    assert_eq!(told("RuntimeError: Invalid buffer size: 48.00 GB\n"), [("unknown", Some(51_539_607_552), None)]);
+    let xgboost = "XGBoostError: Memory allocation error on worker 0: std::bad_alloc: cudaErrorMemoryAllocation: out of memory\n\
+                   - Free memory: 1288490188\n- Requested memory: 2684354560\n\nStack trace:\n";
+    assert_eq!(told(xgboost), [("unknown", Some(2_684_354_560), None)]);
+    assert_eq!(told("RuntimeError: [enforce fail] Tried to allocate -1073741824 bytes\n"), [("bogus-size", None, None)]);
+    assert_eq!(told("Native API failed. Native API returns: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)\n"), [("unknown", None, None)]);
+    let ggml =
+        "CUDA error: out of memory\n  current device: 1, in function alloc at ggml-cuda.cu:480\n  cuMemCreate(&handle, reserve_size, &prop, 0)\n";
+    assert_eq!(told(ggml), [("unknown", None, Some(1))]);
+    for warning in [
+        "WARNING 03-04 11:22:01 scheduler.py:1057] Sequence group 0 is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.",
+        "[2025-03-04 11:22:01] KV cache pool is full. Retract requests. #retracted_reqs: 1, #new_token_ratio: 0.6",
+    ] {
+        assert_eq!(told(&format!("{warning}\n")), [("warning-only", None, None)]);
+    }
+}
+
+/// SGLang compares its ranks, in units of 2^30: 23.12 is 24 824 910 971 bytes, 78.93 is 84 750 442 168.
+#[test]
+fn ranks_that_are_unbalanced_are_told_with_both_figures() {
+    let report = read(
+        "ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes. min_per_gpu_memory=23.12, \
+        local_gpu_memory=78.93, local_gpu_memory * 0.9=71.037\n",
+    )
+    .remove(0);
+    assert_eq!((report.verdict, report.hints.free_here), (Verdict::OtherProcess, Some(84_750_442_168)));
+    assert_eq!(report.figures.free.and_then(oom::Amount::bytes), Some(24_824_910_971));
+}
+
+#[test]
+fn marks_of_a_web_page_or_a_chat_are_not_part_of_a_figure() {
+    let alone = read(&format!("{FULL}\n")).remove(0);
+    for space in ["&nbsp;", "&#160;"] {
+        assert_eq!(read(&format!("{}\n", FULL.replace(" GiB", &format!("{space}GiB")))).remove(0).figures, alone.figures);
+    }
+    assert_eq!(read(&format!("{}\n", FULL.replace("1.96 GiB", "**1.96 GiB**"))).remove(0).figures, alone.figures);
+}
+
+#[test]
+fn as_many_texts_are_counted_as_there_are() {
+    // Four in a row, two of which are the same to the last digit.
+    let texts: String = ["1.96", "1.97", "1.98", "1.97"].map(|tried| format!("{}\n", FULL.replace("1.96", tried))).concat();
+    let counts: Vec<u64> = read(&texts).iter().map(|report| report.count).collect();
+    assert_eq!(counts, [1, 2, 1]);
+    let ranks: String = (0..8).map(|rank| format!("[rank{rank}]: {FULL}\n")).collect();
+    let all = read(&ranks);
+    assert_eq!(all.len(), 1);
+    assert_eq!((all[0].count, all[0].ranks.clone()), (8, Vec::from_iter(0..8)));
+}
+
+#[test]
+fn what_is_not_a_failure_is_told_after_the_one_that_is() {
+    let log = "W bfc_allocator.cc:246] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.27GiB with freed_by_count=0. The caller indicates that \
+               this is not a failure, but this may mean that there could be performance gains if more memory were available.\n\
+               W bfc_allocator.cc:456] Allocator (GPU_0_bfc) ran out of memory trying to allocate 512.00MiB (rounded to 536870912) requested by op Conv2D\n";
+    let told: Vec<_> = read(log).iter().map(|report| (report.verdict == Verdict::WarningOnly, report.line)).collect();
+    assert_eq!(told, [(false, 2), (true, 1)]);
+}

@@ -9,6 +9,8 @@ const ANCHORS: &[&str] = &[
     "out of mem",
     "outofmem",
     "out_of_mem",
+    "out_of_device_mem",
+    "pool is full",
     "ut of memory",
     "ried to alloc",
     "to allocate",

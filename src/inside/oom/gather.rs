@@ -44,6 +44,10 @@ impl Text {
         amounts(&self.figures) >= TELLING
     }
 
+    const fn is_warning(&self) -> bool {
+        matches!(self.sign, Sign::PinnedFallback | Sign::Retried | Sign::Probe | Sign::Optional | Sign::LateRelease)
+    }
+
     /// Whether it has the figures that are printed last: what follows is not of it.
     fn has_ended(&self) -> bool {
         let figures = &self.figures;
@@ -139,6 +143,10 @@ impl Gather {
 
     fn adds(&mut self, line: &Line, said: Said) {
         if let Some(text) = self.open.get_mut(&line.tag) {
+            // "CUDA error: out of memory" is everybody's, and the next line tells whose.
+            if text.sign == Sign::Bare && amounts(&text.figures) == 0 && said.producers.contains(&Producer::LlamaCpp) {
+                text.producer = Producer::LlamaCpp;
+            }
             let related = said.producers.iter().any(|producer| related(text.producer, *producer));
             let near = if text.producer == Producer::Xla || text.producer == Producer::TensorFlow { NEAR_DUMP } else { NEAR };
             if related && line.number - text.last <= near {
@@ -273,7 +281,8 @@ impl Gather {
         if self.done.iter().any(|text| text.sign != Sign::KilledBySignal) {
             self.done.retain(|text| text.sign != Sign::KilledBySignal);
         }
-        self.done.sort_by_key(|text| text.line);
+        // What did not end the program is not the root, whatever came first.
+        self.done.sort_by_key(|text| (text.is_warning(), text.line));
         self.done.into_iter().map(report).collect()
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn merge_hints(into: &mut Hints, from: Hints) {
     into.fraction = into.fraction.take().or(from.fraction);
     into.tokens = into.tokens.or(from.tokens);
     into.short_mib = into.short_mib.or(from.short_mib);
+    into.free_here = into.free_here.or(from.free_here);
     into.used = into.used.or(from.used);
     into.foreign = into.foreign.or(from.foreign);
     into.code = into.code.or(from.code);
