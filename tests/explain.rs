@@ -12,6 +12,8 @@ mod answers;
 mod command;
 #[path = "explain/inputs.rs"]
 mod inputs;
+#[path = "explain/lines_beside.rs"]
+mod lines_beside;
 #[path = "explain/mutations.rs"]
 mod mutations;
 #[path = "explain/neighbours.rs"]

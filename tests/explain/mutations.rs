@@ -45,6 +45,10 @@ fn what_a_launcher_or_a_logger_puts_before_each_line_changes_nothing() {
         "(RayWorkerWrapper pid=99, ip=10.0.0.1) ",
         "2026-11-30T12:08:18.123456789Z stderr F ",
         "trainer-1  | ",
+        "Mar 04 11:22:01 gpu07 python3[4121]: ",
+        "2025-03-04 11:22:01,123 - trainer - ERROR - ",
+        "node3: [default3]:[rank3]: ",
+        "│ ",
     ];
     for case in plain() {
         for prefix in prefixes {

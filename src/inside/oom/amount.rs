@@ -50,6 +50,7 @@ impl Amount {
     /// Whether both can be the same amount, printed with different precision.
     pub(super) const fn agrees(self, other: Self) -> bool {
         match (self, other) {
+            (Self::Known { bytes: a, half: x }, Self::Known { bytes: b, half: y }) if x == y => a == b,
             (Self::Known { bytes: a, half: x }, Self::Known { bytes: b, half: y }) => a.abs_diff(b) <= x.saturating_add(y),
             (Self::Sentinel, Self::Sentinel) => true,
             _ => false,

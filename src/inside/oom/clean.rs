@@ -19,7 +19,7 @@ pub(super) struct Line {
     pub(super) rank: Option<u32>,
     /// The time in it.
     pub(super) time: Option<LogTime>,
-    /// Whether a logger began a record here: such a line continues no other.
+    /// Whether a logger put its stamp here: such a line continues only what was stamped at the same time.
     pub(super) begins: bool,
     /// Width on the screen, for telling that it was wrapped there.
     pub(super) width: usize,
@@ -32,7 +32,7 @@ pattern!(ANSI, "\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\
 pattern!(ANSI_SPELLED, r"(?:\^\[|\\x1b|\\u001b|\\033|\\e)\[[0-9;]*m");
 pattern!(
     TAG,
-    r"^(?:\[(?P<rank>(?i:rank|default|worker_?tp|tp|dp|local_rank)[ _:=]?\d+)\]:?|\[(?P<mpi>\d+(?:,\d+)?)\](?:<std(?:err|out)>)?:|\[[\d,]+\]<std(?:err|out)>:|(?P<slurm>\d{1,5}): |(?P<actor>\((?:[A-Za-z_][\w.]*\s+)?(?:pid|ip)=[^)]*\))|\((?P<worker>Worker(?:_\w+)?|EngineCore(?:_\w+)?|APIServer)\)|(?i:rank)[ =](?P<plain>\d+):)\s?"
+    r"^(?:\[(?P<rank>(?i:rank|default|worker_?tp|tp|dp|local_rank)[ _:=]?\d+)\]:?|\[(?P<mpi>\d+(?:,\d+)?)\](?:<std(?:err|out)>)?:|\[[\d,]+\]<std(?:err|out)>:|(?P<slurm>\d{1,5}): |(?P<actor>\((?:[A-Za-z_][\w.]*\s+)?(?:pid|ip)=[^)]*\))|\((?P<worker>Worker(?:_\w+)?|EngineCore(?:_\w+)?|APIServer)\)|(?i:rank)[ =](?P<plain>\d+):|(?P<host>[a-z][a-z0-9]*(?:-[a-z0-9]+)*\d(?:\.[a-z][\w.-]*)?): )\s?"
 );
 pattern!(
     TIME,
@@ -44,10 +44,13 @@ pattern!(
 );
 pattern!(
     NOISE,
-    r"^(?:stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )"
+    r"^(?:[│┃║]\s+|[\w.-]+ [\w./@-]+\[\d+\]: |[\w.:-]+ - (?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL) - |stderr [FP] |stdout [FP] |[\w.-]+\s+\| |\[[\w./-]+\.(?:py|cc|cpp|rs|go)(?::\d+)?\]\s?|\[[\w.-]+\]\[[A-Z]+\]\s?|[\w.-]+ kernel: |kernel: |\[\s*\d+\.\d{6}\] |> )"
 );
 pattern!(RANK, r"(\d+)(?:,\d+)?\]?$");
 pattern!(ACTOR_RANK, r"(?i)(?:rank[ _=]?|TP|DP)(\d+)");
+
+/// What a web page or a chat puts into a text.
+const MARKUP: [(&str, &str); 4] = [("&nbsp;", " "), ("&#160;", " "), ("&#xa0;", " "), ("**", "")];
 
 /// The fields of a JSON line that hold the message, in the order in which they are tried.
 const MESSAGES: [&str; 15] = [
@@ -101,6 +104,11 @@ pub(super) fn clean(number: u64, raw: &str, into: &mut Vec<Line>) {
 
 fn without_codes(raw: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(raw.trim_start_matches('\u{feff}'));
+    for (mark, plain) in MARKUP {
+        if text.contains(mark) {
+            text = text.replace(mark, plain).into();
+        }
+    }
     for (pattern, sign) in [(&ANSI, "\u{1b}"), (&ANSI_SPELLED, "[")] {
         if let Some(pattern) = pattern.as_ref().filter(|_| text.contains(sign)) {
             text = pattern.replace_all(&text, "").into_owned().into();
@@ -111,7 +119,7 @@ fn without_codes(raw: &str) -> Cow<'_, str> {
 
 /// The strings of a JSON value that can hold a message, line after line.
 fn messages(value: &Value, depth: usize, into: &mut String) {
-    if depth > 6 || into.len() > 1 << 18 {
+    if depth > 6 || into.len() > 1 << 20 {
         return;
     }
     match value {
@@ -140,12 +148,12 @@ fn unescaped(text: &str) -> String {
 
 fn stripped(number: u64, text: &str) -> Line {
     let mut line = Line { number, width: text.trim_end().chars().count(), ..Line::default() };
-    let mut rest = text.trim_end();
+    let mut rest = text.trim_end().trim_end_matches(['│', '┃', '║']).trim_end();
     // Each kind may come in any order and more than once: a launcher's tag before a logger's time.
     for _ in 0..8 {
         let before = rest.len();
         let unindented = rest.trim_start();
-        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(unindented)) {
+        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(unindented)).filter(|found| !is_device(found)) {
             let tag = found.get(0).map_or("", |whole| whole.as_str());
             line.tag.push_str(tag.trim());
             line.rank = rank(&found).or(line.rank);
@@ -179,6 +187,11 @@ fn stripped(number: u64, text: &str) -> Line {
     }
     rest.trim().clone_into(&mut line.text);
     line
+}
+
+/// `cuda0: ` before a line is the name of a device and not of a host.
+fn is_device(tag: &regex::Captures<'_>) -> bool {
+    tag.name("host").is_some_and(|host| ["cuda", "gpu", "hip", "rocm", "vulkan", "device", "xpu"].iter().any(|name| host.as_str().starts_with(name)))
 }
 
 fn rank(found: &regex::Captures<'_>) -> Option<u32> {

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::clean::Line;
 use super::family::{Found, Role, Sign, clauses};
+use super::kin::{is_echo, rank_of, related};
+use super::merge::{amounts, conflicts, merge, merge_hints};
 use super::pattern::pattern;
 use super::verdict;
 use super::{Amount, Figures, Hints, LogTime, Producer, Report};
@@ -14,6 +16,8 @@ const NEAR: u64 = 60;
 const NEAR_DUMP: u64 = 20_000;
 /// The same failure, said again by another layer.
 const NEAR_ECHO: u64 = 40;
+/// A text with so many figures says by itself why it failed.
+const TELLING: usize = 3;
 /// More different texts than anybody reads, and a bound on what is kept.
 const MOST: usize = 10_000;
 const MOST_TAGS: usize = 4_096;
@@ -32,6 +36,24 @@ struct Text {
     count: u64,
     ranks: Vec<u32>,
     time: Option<LogTime>,
+}
+
+impl Text {
+    /// Whether its figures say why it failed: no line without figures overrules them.
+    fn tells(&self) -> bool {
+        amounts(&self.figures) >= TELLING
+    }
+
+    const fn is_warning(&self) -> bool {
+        matches!(self.sign, Sign::PinnedFallback | Sign::Retried | Sign::Probe | Sign::Optional | Sign::LateRelease)
+    }
+
+    /// Whether it has the figures that are printed last: what follows is not of it.
+    fn has_ended(&self) -> bool {
+        let figures = &self.figures;
+        let cache = figures.reserved_unallocated.is_some() || figures.reserved_total.is_some();
+        matches!(self.producer, Producer::Torch | Producer::ComfyUi) && cache && figures.allocated.is_some() && figures.capacity.is_some()
+    }
 }
 
 /// What the log tells about the machine.
@@ -121,13 +143,22 @@ impl Gather {
 
     fn adds(&mut self, line: &Line, said: Said) {
         if let Some(text) = self.open.get_mut(&line.tag) {
+            // "CUDA error: out of memory" is everybody's, and the next line tells whose.
+            if text.sign == Sign::Bare && amounts(&text.figures) == 0 && said.producers.contains(&Producer::LlamaCpp) {
+                text.producer = Producer::LlamaCpp;
+            }
             let related = said.producers.iter().any(|producer| related(text.producer, *producer));
             let near = if text.producer == Producer::Xla || text.producer == Producer::TensorFlow { NEAR_DUMP } else { NEAR };
             if related && line.number - text.last <= near {
                 text.last = line.number;
-                merge(&mut text.figures, said.figures);
-                merge_hints(&mut text.hints, said.hints);
-                said.settles.iter().for_each(|(sign, _)| settle(text, *sign));
+                if text.has_ended() {
+                    text.hints.advises_expandable |= said.hints.advises_expandable;
+                    text.hints.advises_split |= said.hints.advises_split;
+                } else {
+                    merge(&mut text.figures, said.figures);
+                    merge_hints(&mut text.hints, said.hints);
+                    said.settles.iter().for_each(|(sign, _)| settle(text, *sign));
+                }
                 if said.producers.contains(&Producer::ComfyUi) && text.producer == Producer::Torch {
                     text.producer = Producer::ComfyUi;
                 }
@@ -148,16 +179,23 @@ impl Gather {
                 text.last = line.number;
                 return;
             }
-            let kin = is_echo(sign, producer, text) || related(text.producer, producer);
-            if near && kin && !conflicts(&text.figures, &said.figures) {
-                if again(&text.figures, &said.figures) {
+            let kin = is_echo(sign, producer, text.producer) || related(text.producer, producer);
+            // Another layer's word for a failure that has told all: it has nothing to add.
+            let echo = text.tells() && amounts(&said.figures) == 0;
+            if near && kin && echo && matches!(sign, Sign::Shortage | Sign::Bare | Sign::Status) {
+                text.last = line.number;
+                return;
+            }
+            let other = text.tells() && sign < text.sign;
+            if near && kin && !other && !conflicts(&text.figures, &said.figures) {
+                if text.tells() && text.figures == said.figures {
                     text.count += 1;
                 }
                 text.last = line.number;
                 if rank_of(producer) > rank_of(text.producer) {
                     text.producer = producer;
                 }
-                text.sign = text.sign.min(sign);
+                text.sign = stronger(text.sign, sign, &said.figures);
                 merge(&mut text.figures, said.figures);
                 merge_hints(&mut text.hints, said.hints);
                 said.settles.iter().for_each(|(sign, _)| settle(text, *sign));
@@ -179,6 +217,7 @@ impl Gather {
             ranks: line.rank.into_iter().collect(),
             time: line.time.or(self.time),
         };
+        text.hints.slice = text.hints.slice.take().or_else(|| self.facts.slice.clone());
         if let Some((_, sign, figures)) = self.ahead.remove(&line.tag).filter(|(at, ..)| line.number - at <= NEAR) {
             settle(&mut text, sign);
             if text.sign == sign {
@@ -207,7 +246,7 @@ impl Gather {
     /// What the log says elsewhere about the device of this text.
     fn inform(&self, text: &mut Text) {
         let facts = &self.facts;
-        text.hints.slice = text.hints.slice.take().or_else(|| facts.slice.clone()).or_else(|| slice_of(facts.board_gib, text.figures.capacity));
+        text.hints.slice = text.hints.slice.take().or_else(|| slice_of(facts.board_gib, text.figures.capacity));
         if text.sign == Sign::LostDevice {
             text.figures.device = text.figures.device.or(facts.device);
             if !facts.holds_nothing {
@@ -242,7 +281,8 @@ impl Gather {
         if self.done.iter().any(|text| text.sign != Sign::KilledBySignal) {
             self.done.retain(|text| text.sign != Sign::KilledBySignal);
         }
-        self.done.sort_by_key(|text| text.line);
+        // What did not end the program is not the root, whatever came first.
+        self.done.sort_by_key(|text| (text.is_warning(), text.line));
         self.done.into_iter().map(report).collect()
     }
 }
@@ -267,8 +307,10 @@ fn report(text: Text) -> Report {
 /// One line's clauses together.
 fn said(found: &[Found]) -> Said {
     let mut said = Said { opens: None, settles: Vec::new(), producers: Vec::new(), figures: Figures::default(), hints: Hints::default() };
+    let tells = found.iter().filter(|clause| clause.role == Role::Opens(Sign::Shortage)).any(|clause| clause.figures.tried.is_some());
     for clause in found {
         match clause.role {
+            Role::Opens(Sign::Status) if tells => {}
             Role::Opens(sign) => {
                 let better = said.opens.is_none_or(|(before, producer)| {
                     (sign, std::cmp::Reverse(rank_of(clause.producer))) < (before, std::cmp::Reverse(rank_of(producer)))
@@ -294,6 +336,14 @@ fn said(found: &[Found]) -> Said {
     said
 }
 
+/// Of two signs in one text the one that goes before; a library's status code gives way to a size.
+fn stronger(a: Sign, b: Sign, figures: &Figures) -> Sign {
+    match (a, b) {
+        (Sign::Status, Sign::Shortage) | (Sign::Shortage, Sign::Status) if figures.tried.is_some() => Sign::Shortage,
+        _ => a.min(b),
+    }
+}
+
 /// Words that settle a case hold for some texts only.
 fn settle(text: &mut Text, sign: Sign) {
     let fits = match sign {
@@ -307,78 +357,6 @@ fn settle(text: &mut Text, sign: Sign) {
             text.producer = Producer::Nccl;
         }
     }
-}
-
-/// How much a producer's name tells: the generic ones give way.
-const fn rank_of(producer: Producer) -> u8 {
-    match producer {
-        Producer::Cuda => 0,
-        Producer::Torch | Producer::LlamaCpp | Producer::Xla => 1,
-        _ => 2,
-    }
-}
-
-/// Whether a bare code is another layer's word for the failure before it.
-fn is_echo(sign: Sign, producer: Producer, before: &Text) -> bool {
-    let generic = matches!(producer, Producer::Cuda | Producer::Torch);
-    sign == Sign::Bare && generic && !matches!(before.producer, Producer::Host | Producer::Linux | Producer::Nvrm | Producer::Ray)
-}
-
-/// Whether clauses of one can belong to a text of the other.
-fn related(a: Producer, b: Producer) -> bool {
-    use Producer::{ComfyUi, Cuda, Hami, Jax, LlamaCpp, Ollama, TensorFlow, Torch, Xla};
-    let kin = |a, b| {
-        matches!((a, b), (Torch, ComfyUi | Hami) | (LlamaCpp, Ollama) | (Jax, Xla | TensorFlow) | (Xla, TensorFlow))
-            || a == Cuda && !matches!(b, Producer::Nvrm | Producer::Linux | Producer::Host | Producer::Ray)
-    };
-    a == b || kin(a, b) || kin(b, a)
-}
-
-macro_rules! each_amount {
-    ($each:ident) => {
-        $each!(tried, capacity, free, this_process, allowed, allocated, private_pools, reserved_unallocated, reserved_total, planned)
-    };
-}
-
-fn conflicts(a: &Figures, b: &Figures) -> bool {
-    let differ = |a: Option<Amount>, b: Option<Amount>| a.zip(b).is_some_and(|(a, b)| !a.agrees(b));
-    macro_rules! any { ($($field:ident),*) => { $(differ(a.$field, b.$field))||* } }
-    each_amount!(any) || a.device.zip(b.device).is_some_and(|(a, b)| a != b)
-}
-
-/// Whether the second is the first in full, printed again.
-fn again(a: &Figures, b: &Figures) -> bool {
-    macro_rules! count { ($($field:ident),*) => { [$(b.$field.is_some()),*].into_iter().filter(|is| *is).count() } }
-    each_amount!(count) >= 3 && a == b
-}
-
-/// Fills what is absent; of two precisions of one figure the sharper stays.
-fn merge(into: &mut Figures, from: Figures) {
-    macro_rules! fill { ($($field:ident),*) => { $(
-        into.$field = match (into.$field, from.$field) {
-            (Some(a), Some(b)) if a.agrees(b) => Some(a.sharper(b)),
-            (a, b) => a.or(b),
-        };
-    )* } }
-    each_amount!(fill);
-    into.device = into.device.or(from.device);
-    for (pid, amount) in from.others {
-        if into.others.len() < 256 && into.others.iter().all(|(known, _)| *known != pid) {
-            into.others.push((pid, amount));
-        }
-    }
-}
-
-fn merge_hints(into: &mut Hints, from: Hints) {
-    into.advises_expandable |= from.advises_expandable;
-    into.advises_split |= from.advises_split;
-    into.slice = into.slice.take().or(from.slice);
-    into.fraction = into.fraction.take().or(from.fraction);
-    into.tokens = into.tokens.or(from.tokens);
-    into.short_mib = into.short_mib.or(from.short_mib);
-    into.used = into.used.or(from.used);
-    into.foreign = into.foreign.or(from.foreign);
-    into.code = into.code.or(from.code);
 }
 
 /// A capacity that is clearly a part of the board that the log names.

@@ -6,8 +6,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::Producer;
 use super::clean::Line;
+use super::family::{Role, clauses};
+use super::kin::{rank_of, related};
 use super::pattern::pattern;
+use super::times::together;
 
 /// No message is longer, in lines of a narrow terminal.
 const MOST_LINES: usize = 48;
@@ -22,7 +26,7 @@ pattern!(
 // What begins a record of its own.
 pattern!(
     STARTS,
-    r#"^(?:Traceback|File "|at [\w.]|During handling|The above exception|(?:[\w]+\.)*\w*(?:Error|Exception|Warning)\b(?::|$)|\[|\||\{|ggml_|llama_|alloc_tensor|load_|srv |slot |graph_reserve|sched_|CUDA kernel errors|For debugging|Compile with|Currently allocated|Requested\s*:|Device limit|Free \(acc|PyTorch limit|: |Stats:|BufferAssignment|Limit:|InUse:|[A-Z]\w+:\s{2,}\d|\w[\w ]+ allocation:|Effective GPU|Memory pool|Got an OOM|NvMap|Out of memory error|Please check|\d+\. If|\$ )"#
+    r#"^(?:Traceback|File "|at [\w.]|During handling|The above exception|(?:[\w]+\.)*\w*(?:Error|Exception|Warning)\b(?::|$)|\[|\||\{|ggml_|llama_|alloc_tensor|load_|srv |slot |graph_reserve|current device:|sched_|CUDA kernel errors|For debugging|Compile with|Currently allocated|Requested\s*:|Device limit|Free \(acc|PyTorch limit|: |Stats:|BufferAssignment|Limit:|InUse:|[A-Z]\w+:\s{2,}\d|\w[\w ]+ allocation:|Effective GPU|Memory pool|Got an OOM|NvMap|NVRM|slurmstepd|srun|[\w.-]+:\d+:\d+ \[\d+\] NCCL|Out of memory error|Please check|\d+\. If|\$ )"#
 );
 // What a sentence of these texts goes on with after a full stop.
 pattern!(
@@ -69,7 +73,14 @@ fn is(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 }
 
 fn continues(head: &Line, next: &Line, full: bool) -> bool {
-    if next.begins || next.text.is_empty() || head.text.is_empty() || head.tag != next.tag || is(&STARTS, &next.text) {
+    // A service's journal stamps each line of a text.
+    let stamped = next.begins;
+    if stamped && !(head.begins && together(head.time, next.time))
+        || next.text.is_empty()
+        || head.text.is_empty()
+        || head.tag != next.tag
+        || is(&STARTS, &next.text)
+    {
         return false;
     }
     let opens = is(&OPENS, &head.text) || full && is(&OPENS, &format!("{}{}", tail(&head.text, 60), next.text));
@@ -78,7 +89,16 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
     }
     let unfinished = head.text.chars().last().is_some_and(|last| last.is_alphanumeric() || matches!(last, ',' | ';' | '(' | '/' | '-' | '='));
     let cut_in_figure = head.text.ends_with('.') && head.text.trim_end_matches('.').ends_with(|c: char| c.is_ascii_digit());
-    full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)
+    let ends = head.text.ends_with(['.', ')', '!', '>', ']', '"']) || head.text.ends_with("_CONF");
+    if stamped && (ends && !cut_in_figure && !is(&GOES_ON, &next.text) || opener(&next.text).is_some()) {
+        return false;
+    }
+    (full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)) && !is_of_another(&head.text, &next.text)
+}
+
+/// Whether the next line begins a text of its own, of a program that has no part in this one.
+fn is_of_another(head: &str, next: &str) -> bool {
+    opener(next).is_some_and(|new| opener(head).is_some_and(|old| !related(old, new)))
 }
 
 /// The last characters of a text.
@@ -112,6 +132,12 @@ fn is_broken(tail: &str, lead: &str, full: bool) -> bool {
     }
     let complete = |text: &str| known(text) || number(text) || text.is_empty();
     full && !complete(&a) && !complete(&b)
+}
+
+/// Whose text begins in a line.
+fn opener(text: &str) -> Option<Producer> {
+    let opens = clauses(text).into_iter().filter(|clause| matches!(clause.role, Role::Opens(_)));
+    opens.map(|clause| clause.producer).max_by_key(|producer| rank_of(*producer))
 }
 
 #[cfg(test)]

@@ -6,9 +6,12 @@
 mod amount;
 mod anchors;
 mod clean;
+mod encoding;
 mod family;
 mod gather;
 mod join;
+mod kin;
+mod merge;
 mod pattern;
 mod report;
 mod scan;

@@ -189,6 +189,8 @@ pub struct Hints {
     pub loaded: Option<u64>,
     /// Free on all devices together, where the text names several.
     pub free_everywhere: Option<u64>,
+    /// Free on the GPU of this rank, where the text names another's as what is short.
+    pub free_here: Option<u64>,
     /// In use on the device by anybody.
     pub used: Option<u64>,
     /// What others take of the limit that the text names.

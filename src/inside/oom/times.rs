@@ -51,6 +51,15 @@ pub(super) fn of_json(value: &Value) -> Option<LogTime> {
     }
 }
 
+/// Whether two lines were stamped in one go: within a second, or both without a time.
+pub(super) fn together(a: Option<LogTime>, b: Option<LogTime>) -> bool {
+    match (a, b) {
+        (Some(LogTime::At(a)), Some(LogTime::At(b))) | (Some(LogTime::Local(a)), Some(LogTime::Local(b))) => a.unix_ms.abs_diff(b.unix_ms) <= 1000,
+        (Some(LogTime::NoYear { day: x, ms: a, .. }), Some(LogTime::NoYear { day: y, ms: b, .. })) => x == y && a.abs_diff(b) <= 1000,
+        (a, b) => a == b,
+    }
+}
+
 fn full(found: &Captures<'_>) -> Option<LogTime> {
     let date = Date::new(number(found, 1)?, number(found, 2)?, number(found, 3)?).ok()?;
     let local = TimeZone::UTC.to_timestamp(date.to_datetime(time(found, 4)?)).ok()?;

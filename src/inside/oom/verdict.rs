@@ -49,6 +49,7 @@ fn of_sign(report: &Report, sign: Sign) -> Judgement {
         Sign::Absurd => (BogusSize, &[], High),
         Sign::SoftSlice => (SliceCap, &[], High),
         Sign::FreeBelowTarget => (OtherProcess, &[ProcessCap], if short_by_much(report) { High } else { Medium }),
+        Sign::Unbalanced => (OtherProcess, &[UnevenSplit], Medium),
         Sign::NeighbourChanged => (OtherProcess, &[], Medium),
         Sign::CacheBelowRequest => (PoolCap, &[TooBig], High),
         Sign::NoCache if report.producer == Producer::Sglang => (PoolCap, &[], High),

@@ -173,6 +173,12 @@ fn other(report: &Report, sums: &Sums) -> String {
             ),
             _ => "The engine wanted more of the card at its start than was free.".to_owned(),
         },
+        Some(Sign::Unbalanced) => match (sums.free, report.hints.free_here) {
+            (Some(least), Some(here)) => {
+                format!("One GPU of the engine has {} free where this rank's has {}: somebody holds memory there.", said(least), said(here))
+            }
+            _ => "One GPU of the engine has much less free than the others: somebody holds memory there.".to_owned(),
+        },
         Some(Sign::NeighbourChanged) => "Another process changed what it holds while the engine measured, so its sums came out wrong.".to_owned(),
         _ => {
             let asked = sums.tried.map_or_else(String::new, |tried| format!(" and asked for {}", said(tried)));

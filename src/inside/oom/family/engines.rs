@@ -3,7 +3,7 @@
 use super::Producer::{LlamaCpp, Ollama, Ort, Sglang, TensorRt, Tgi, Vllm};
 use super::Sign::{
     Bare, Batch, CacheBelowRequest, FreeBelowTarget, HostRam, IntegratedPool, LateRelease, NeighbourChanged, NoCache, Optional, PinnedFallback,
-    PoolLimit, Retried, Shortage,
+    PoolLimit, Retried, Shortage, Unbalanced,
 };
 use super::{Clause, adds, opens, settles, tells};
 
@@ -52,12 +52,15 @@ pub(super) const CLAUSES: &[Clause] = &[
         CacheBelowRequest,
         r"max seq len \(\d+\) is larger than the maximum number of tokens that can be stored in (?:the )?KV cache \((?P<tokens>\d+)\)",
     ),
+    opens(Vllm, Optional, r"preempted.{0,120}not enough KV cache space"),
     opens(Vllm, Batch, r"out of memory occurred when warming up sampler with (?P<tokens>\d+)"),
     // SGLang.
     opens(Sglang, NoCache, r"not enough memory\.? please try (?:to increase|increasing) --mem-fraction-static"),
     adds(Sglang, r"mem_fraction_static\s*[=:]\s*(?P<fraction>0?\.\d+)"),
     opens(Sglang, Batch, r"(?:prefill|decode) out of memory"),
-    opens(Sglang, NeighbourChanged, r"memory capacity is unbalanced"),
+    opens(Sglang, Unbalanced, r"memory capacity is unbalanced"),
+    adds(Sglang, r"min_per_gpu_memory=(?P<free>{N}), local_gpu_memory=(?P<here>{N})").gib(),
+    opens(Sglang, Optional, r"KV cache pool is full\. Retract requests"),
     // Text Generation Inference.
     opens(Tgi, Batch, r"not enough memory to handle (?P<tokens>\d[\d,]*) (?:prefill|total) tokens"),
     // TensorRT.

@@ -7,7 +7,14 @@ use super::{Clause, opens};
 pub(super) const CLAUSES: &[Clause] = &[
     opens(Linux, Killed, r"out of memory: kill(?:ed)? process \d+"),
     opens(Linux, Killed, r"invoked oom-killer|oom-kill:constraint|oom_reaper: reaped process"),
-    opens(Linux, Killed, r"Detected \d+ oom[-_]kill event|Exceeded (?:job|step) memory limit|\bOOMKilled\b"),
+    opens(Linux, Killed, r"Detected \d+ oom[-_]kill event|Exceeded (?:job|step) memory limit"),
+    // A field that is false and a word in prose say nothing.
+    opens(Linux, Killed, r#"OOMKilled"?\s*[:=]\s*"?true\b|\b(?:reason|status)"?\s*[:=]\s*"?OOMKilled\b|^\W*OOMKilled\W*$"#),
+    opens(
+        Linux,
+        Killed,
+        r"\b\d+/\d+\s+(?:Init:)?OOMKilled\b|(?:container|pod|process)\b.{0,80}\b(?:was|been|got|terminated:?|reason:?) \(?OOMKilled\b",
+    ),
     opens(
         Linux,
         KilledBySignal,
@@ -20,6 +27,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         r"ray\.exceptions\.OutOfMemoryError|killed due to the node running low on memory|worker\(?s?\)? killed due to memory pressure",
     ),
     opens(Host, HostRam, r"unable to allocate (?P<tried>{F}) for an array"),
+    opens(Host, HostRam, r"out of memory, \w*alloc failed(?: \(tried to allocate (?P<tried>{F})\))?"),
     opens(
         Host,
         HostRam,

@@ -54,6 +54,8 @@ pub enum Sign {
     SoftSlice,
     /// The free memory is below the engine's target at its start.
     FreeBelowTarget,
+    /// Of the GPUs of one engine some have much less free than this one.
+    Unbalanced,
     /// Another process changed what it holds while the engine measured.
     NeighbourChanged,
     /// One request's cache is more than the engine has for it.
@@ -98,25 +100,32 @@ pub(super) struct Clause {
     pub(super) role: Role,
     pattern: &'static str,
     base: Base,
+    /// The unit of figures that are printed without one.
+    unit: Option<&'static str>,
 }
 
 const fn opens(producer: Producer, sign: Sign, pattern: &'static str) -> Clause {
-    Clause { producer, role: Role::Opens(sign), pattern, base: Base::Two }
+    Clause { producer, role: Role::Opens(sign), pattern, base: Base::Two, unit: None }
 }
 
 const fn adds(producer: Producer, pattern: &'static str) -> Clause {
-    Clause { producer, role: Role::Adds, pattern, base: Base::Two }
+    Clause { producer, role: Role::Adds, pattern, base: Base::Two, unit: None }
 }
 
 const fn settles(producer: Producer, sign: Sign, pattern: &'static str) -> Clause {
-    Clause { producer, role: Role::Settles(sign), pattern, base: Base::Two }
+    Clause { producer, role: Role::Settles(sign), pattern, base: Base::Two, unit: None }
 }
 
 const fn tells(producer: Producer, pattern: &'static str) -> Clause {
-    Clause { producer, role: Role::Tells, pattern, base: Base::Two }
+    Clause { producer, role: Role::Tells, pattern, base: Base::Two, unit: None }
 }
 
 impl Clause {
+    const fn gib(mut self) -> Self {
+        self.unit = Some("GiB");
+        self
+    }
+
     const fn decimal(mut self) -> Self {
         self.base = Base::Ten;
         self
@@ -213,8 +222,12 @@ fn found(clause: &Clause, regex: &Regex, captures: &Captures<'_>) -> Found {
     };
     let text = |name: &str| captures.name(name).and_then(|group| std::str::from_utf8(group.as_bytes()).ok());
     // "61.35/79.10 GiB": a bare number has its neighbour's unit.
-    let unit =
-        regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?));
+    let unit = regex
+        .capture_names()
+        .flatten()
+        .filter_map(|name| captures.name(name))
+        .find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?))
+        .or(clause.unit);
     let amount = |name: &str| Amount::parse(text(name)?, unit, clause.base);
     let number = |name: &str| text(name).and_then(|digits| digits.replace([',', '_'], "").parse::<u32>().ok());
     let figures = &mut found.figures;
@@ -241,6 +254,7 @@ fn found(clause: &Clause, regex: &Regex, captures: &Captures<'_>) -> Found {
     let bytes = |name: &str| amount(name).and_then(Amount::bytes);
     hints.used = bytes("used");
     hints.foreign = bytes("foreign");
+    hints.free_here = bytes("here");
     found.device_free = number("on").zip(bytes("device_free"));
     found.device_loaded = number("on").zip(bytes("device_loaded"));
     found.board_gib = number("board");

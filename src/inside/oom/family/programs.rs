@@ -7,8 +7,8 @@ use super::{Clause, adds, opens};
 pub(super) const CLAUSES: &[Clause] = &[
     // Boosted trees. Older releases print bare bytes.
     opens(Xgboost, Shortage, r"Memory allocation error on worker \d+"),
-    adds(Xgboost, r"Free memory: (?P<free>{F}|\d{5,}\s*$)"),
-    adds(Xgboost, r"Requested memory: (?P<tried>{F}|\d{5,}\s*$)"),
+    adds(Xgboost, r"Free memory: (?P<free>{F}|\d{5,}(?:\s|$))"),
+    adds(Xgboost, r"Requested memory: (?P<tried>{F}|\d{5,}(?:\s|$))"),
     opens(Lightgbm, Bare, r"\[LightGBM\].{0,40}\[CUDA\] out of memory"),
     // Faiss.
     opens(Faiss, Shortage, r"StandardGpuResources: alloc fail(?: type .{0,40} dev (?P<device>\d+) .{0,80} size (?P<tried>{F}))?"),

@@ -5,7 +5,12 @@ use super::Sign::{Absurd, Bare, HostRam, LostDevice, Pinned, SharedMemory, Short
 use super::{Clause, adds, opens, settles, tells};
 
 pub(super) const CLAUSES: &[Clause] = &[
-    opens(Torch, Shortage, r"tried to alloc\w*:?\s+(?:about |approximately )?(?P<tried>{F})"),
+    // In parentheses it is of git, PHP and others.
+    opens(Torch, Shortage, r"(?:^|[^(])tried to alloc\w*:?\s+(?:about |approximately )?(?P<tried>{F})"),
+    // A size that went through a signed number.
+    opens(Torch, Absurd, r"(?:^|[^(])tried to alloc\w*:?\s+-\d"),
+    opens(Torch, Shortage, r"Invalid buffer size: (?P<tried>{F})"),
+    opens(Torch, Bare, r"\b(?:UR|PI|ZE)_(?:RESULT_)?(?:ERROR_)?OUT_OF_DEVICE_MEMORY\b"),
     opens(Torch, Shortage, r"(?:CUDA|HIP|XPU|MPS backend) out of memory"),
     opens(Torch, Absurd, r"tried to alloc\w* more than 1\s?EB"),
     opens(Torch, Shortage, r"would exceed allowed memory"),
