@@ -206,10 +206,10 @@ fn as_many_texts_are_counted_as_there_are() {
     let texts: String = ["1.96", "1.97", "1.98", "1.97"].map(|tried| format!("{}\n", FULL.replace("1.96", tried))).concat();
     let counts: Vec<u64> = read(&texts).iter().map(|report| report.count).collect();
     assert_eq!(counts, [1, 2, 1]);
-    let ranks: String = (0..8).map(|rank| format!("[rank{rank}]: {FULL}\n")).collect();
+    let ranks = [0, 1, 2, 3, 4, 5, 6, 7].map(|rank| format!("[rank{rank}]: {FULL}\n")).concat();
     let all = read(&ranks);
     assert_eq!(all.len(), 1);
-    assert_eq!((all[0].count, all[0].ranks.clone()), (8, Vec::from_iter(0..8)));
+    assert_eq!((all[0].count, all[0].ranks.clone()), (8, vec![0, 1, 2, 3, 4, 5, 6, 7]));
 }
 
 #[test]
