@@ -255,6 +255,9 @@ fn warning(report: &Report) -> String {
             "The memory of a model that was unloaded was not seen to come back in time; the program went on with what it saw.".to_owned()
         }
         Some(Sign::PinnedFallback) => format!("Page-locked host memory{size} could not be had; the program goes on without, loading is slower."),
+        _ if matches!(report.producer, Producer::Vllm | Producer::Sglang) => {
+            "The engine's cache was full: requests were put back, to be computed again when there is room. Nothing failed.".to_owned()
+        }
         _ => "A faster way was left out for want of memory; the program went on.".to_owned(),
     }
 }
