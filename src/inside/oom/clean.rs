@@ -181,7 +181,7 @@ fn stripped(number: u64, text: &str) -> Line {
     line
 }
 
-fn rank(found: &regex::Captures<'_>) -> Option<u32> {
+fn rank(found: &regex_lite::Captures<'_>) -> Option<u32> {
     if let Some(plain) = found.name("slurm").or_else(|| found.name("plain")) {
         return plain.as_str().parse().ok();
     }
