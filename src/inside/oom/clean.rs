@@ -49,6 +49,9 @@ pattern!(
 pattern!(RANK, r"(\d+)(?:,\d+)?\]?$");
 pattern!(ACTOR_RANK, r"(?i)(?:rank[ _=]?|TP|DP)(\d+)");
 
+/// Characters that a tag, a time or a level has at most.
+const LONGEST_PREFIX: usize = 160;
+
 /// The fields of a JSON line that hold the message, in the order in which they are tried.
 const MESSAGES: [&str; 15] = [
     "log",
@@ -145,14 +148,15 @@ fn stripped(number: u64, text: &str) -> Line {
     for _ in 0..8 {
         let before = rest.len();
         let unindented = rest.trim_start();
-        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(unindented)) {
+        let head = beginning(unindented);
+        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(head)) {
             let tag = found.get(0).map_or("", |whole| whole.as_str());
             line.tag.push_str(tag.trim());
             line.rank = rank(&found).or(line.rank);
             rest = &unindented[tag.len()..];
             continue;
         }
-        if let Some(time) = TIME.as_ref().and_then(|time| time.find(unindented)) {
+        if let Some(time) = TIME.as_ref().and_then(|time| time.find(head)) {
             line.time = times::of_text(time.as_str()).or(line.time);
             line.begins = true;
             rest = &unindented[time.end()..];
@@ -163,12 +167,12 @@ fn stripped(number: u64, text: &str) -> Line {
             rest = after;
             continue;
         }
-        if let Some(level) = LEVEL.as_ref().and_then(|level| level.find(unindented)).filter(|level| level.end() < unindented.len()) {
+        if let Some(level) = LEVEL.as_ref().and_then(|level| level.find(head)).filter(|level| level.end() < unindented.len()) {
             line.begins = true;
             rest = &unindented[level.end()..];
             continue;
         }
-        if let Some(noise) = NOISE.as_ref().and_then(|noise| noise.find(unindented)) {
+        if let Some(noise) = NOISE.as_ref().and_then(|noise| noise.find(head)) {
             // A container's runtime stamps each line of a record.
             line.begins &= !noise.as_str().starts_with("std");
             rest = &unindented[noise.end()..];
@@ -179,6 +183,11 @@ fn stripped(number: u64, text: &str) -> Line {
     }
     rest.trim().clone_into(&mut line.text);
     line
+}
+
+/// What can be before a text: no prefix is longer.
+pub(super) fn beginning(text: &str) -> &str {
+    text.char_indices().nth(LONGEST_PREFIX).map_or(text, |(at, _)| &text[..at])
 }
 
 fn rank(found: &regex_lite::Captures<'_>) -> Option<u32> {

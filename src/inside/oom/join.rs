@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::clean::Line;
+use super::clean::{Line, beginning};
 use super::pattern::pattern;
 
 /// No message is longer, in lines of a narrow terminal.
@@ -69,7 +69,7 @@ fn is(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 }
 
 fn continues(head: &Line, next: &Line, full: bool) -> bool {
-    if next.begins || next.text.is_empty() || head.text.is_empty() || head.tag != next.tag || is(&STARTS, &next.text) {
+    if next.begins || next.text.is_empty() || head.text.is_empty() || head.tag != next.tag || is(&STARTS, beginning(&next.text)) {
         return false;
     }
     let opens = is(&OPENS, &head.text) || full && is(&OPENS, &format!("{}{}", tail(&head.text, 60), next.text));
@@ -78,7 +78,7 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
     }
     let unfinished = head.text.chars().last().is_some_and(|last| last.is_alphanumeric() || matches!(last, ',' | ';' | '(' | '/' | '-' | '='));
     let cut_in_figure = head.text.ends_with('.') && head.text.trim_end_matches('.').ends_with(|c: char| c.is_ascii_digit());
-    full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)
+    full || unfinished || cut_in_figure || is(&GOES_ON, beginning(&next.text))
 }
 
 /// The last characters of a text.
