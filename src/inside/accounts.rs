@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::loglines::{self, Note};
@@ -13,7 +13,10 @@ use super::summary::{self, Summary};
 /// Bytes that are kept of one line.
 const LONGEST: usize = 1 << 16;
 
-static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(loglines::ANCHORS.iter().chain([&summary::HEAD])).ok());
+static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    // Leftmost matches are found by vector instructions.
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(loglines::ANCHORS.iter().chain([&summary::HEAD])).ok()
+});
 
 /// What a log holds of them.
 #[derive(Debug, Default)]

@@ -52,6 +52,9 @@ pattern!(ACTOR_RANK, r"(?i)(?:rank[ _=]?|TP|DP)(\d+)");
 /// What a web page or a chat puts into a text.
 const MARKUP: [(&str, &str); 4] = [("&nbsp;", " "), ("&#160;", " "), ("&#xa0;", " "), ("**", "")];
 
+/// Characters that a tag, a time or a level has at most.
+const LONGEST_PREFIX: usize = 160;
+
 /// The fields of a JSON line that hold the message, in the order in which they are tried.
 const MESSAGES: [&str; 15] = [
     "log",
@@ -153,14 +156,15 @@ fn stripped(number: u64, text: &str) -> Line {
     for _ in 0..8 {
         let before = rest.len();
         let unindented = rest.trim_start();
-        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(unindented)).filter(|found| !is_device(found)) {
+        let head = beginning(unindented);
+        if let Some(found) = TAG.as_ref().and_then(|tag| tag.captures(head)).filter(|found| !is_device(found)) {
             let tag = found.get(0).map_or("", |whole| whole.as_str());
             line.tag.push_str(tag.trim());
             line.rank = rank(&found).or(line.rank);
             rest = &unindented[tag.len()..];
             continue;
         }
-        if let Some(time) = TIME.as_ref().and_then(|time| time.find(unindented)) {
+        if let Some(time) = TIME.as_ref().and_then(|time| time.find(head)) {
             line.time = times::of_text(time.as_str()).or(line.time);
             line.begins = true;
             rest = &unindented[time.end()..];
@@ -171,12 +175,12 @@ fn stripped(number: u64, text: &str) -> Line {
             rest = after;
             continue;
         }
-        if let Some(level) = LEVEL.as_ref().and_then(|level| level.find(unindented)).filter(|level| level.end() < unindented.len()) {
+        if let Some(level) = LEVEL.as_ref().and_then(|level| level.find(head)).filter(|level| level.end() < unindented.len()) {
             line.begins = true;
             rest = &unindented[level.end()..];
             continue;
         }
-        if let Some(noise) = NOISE.as_ref().and_then(|noise| noise.find(unindented)) {
+        if let Some(noise) = NOISE.as_ref().and_then(|noise| noise.find(head)) {
             // A container's runtime stamps each line of a record.
             line.begins &= !noise.as_str().starts_with("std");
             rest = &unindented[noise.end()..];
@@ -190,11 +194,16 @@ fn stripped(number: u64, text: &str) -> Line {
 }
 
 /// `cuda0: ` before a line is the name of a device and not of a host.
-fn is_device(tag: &regex::Captures<'_>) -> bool {
+fn is_device(tag: &regex_lite::Captures<'_>) -> bool {
     tag.name("host").is_some_and(|host| ["cuda", "gpu", "hip", "rocm", "vulkan", "device", "xpu"].iter().any(|name| host.as_str().starts_with(name)))
 }
 
-fn rank(found: &regex::Captures<'_>) -> Option<u32> {
+/// What can be before a text: no prefix is longer.
+pub(super) fn beginning(text: &str) -> &str {
+    text.char_indices().nth(LONGEST_PREFIX).map_or(text, |(at, _)| &text[..at])
+}
+
+fn rank(found: &regex_lite::Captures<'_>) -> Option<u32> {
     if let Some(plain) = found.name("slurm").or_else(|| found.name("plain")) {
         return plain.as_str().parse().ok();
     }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex_lite::Regex;
 
 use super::Producer;
-use super::clean::Line;
+use super::clean::{Line, beginning};
 use super::family::{Role, clauses};
 use super::kin::{rank_of, related};
 use super::pattern::pattern;
@@ -79,7 +79,7 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
         || next.text.is_empty()
         || head.text.is_empty()
         || head.tag != next.tag
-        || is(&STARTS, &next.text)
+        || is(&STARTS, beginning(&next.text))
     {
         return false;
     }
@@ -90,10 +90,10 @@ fn continues(head: &Line, next: &Line, full: bool) -> bool {
     let unfinished = head.text.chars().last().is_some_and(|last| last.is_alphanumeric() || matches!(last, ',' | ';' | '(' | '/' | '-' | '='));
     let cut_in_figure = head.text.ends_with('.') && head.text.trim_end_matches('.').ends_with(|c: char| c.is_ascii_digit());
     let ends = head.text.ends_with(['.', ')', '!', '>', ']', '"']) || head.text.ends_with("_CONF");
-    if stamped && (ends && !cut_in_figure && !is(&GOES_ON, &next.text) || opener(&next.text).is_some()) {
+    if stamped && (ends && !cut_in_figure && !is(&GOES_ON, beginning(&next.text)) || opener(&next.text).is_some()) {
         return false;
     }
-    (full || unfinished || cut_in_figure || is(&GOES_ON, &next.text)) && !is_of_another(&head.text, &next.text)
+    (full || unfinished || cut_in_figure || is(&GOES_ON, beginning(&next.text))) && !is_of_another(&head.text, &next.text)
 }
 
 /// Whether the next line begins a text of its own, of a program that has no part in this one.

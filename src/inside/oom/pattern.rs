@@ -1,13 +1,13 @@
 //! Patterns of these texts: with the classes of ASCII, compiled when they are first used, and the words that a match cannot lack.
 
-use regex::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 use regex_syntax::parse;
 
 /// A pattern that is compiled when it is first used.
 macro_rules! pattern {
     ($name:ident, $pattern:expr) => {
-        static $name: std::sync::LazyLock<Option<regex::Regex>> = std::sync::LazyLock::new(|| $crate::inside::oom::pattern::compile($pattern));
+        static $name: std::sync::LazyLock<Option<regex_lite::Regex>> = std::sync::LazyLock::new(|| $crate::inside::oom::pattern::compile($pattern));
     };
 }
 pub(super) use pattern;
@@ -15,10 +15,19 @@ pub(super) use pattern;
 /// A word that is shorter stands in every other line.
 const SHORTEST: usize = 3;
 
-/// Compiles a pattern. Its classes are those of ASCII: these texts have no other digits and words, and it is built some ten times as fast.
+/// Compiles a pattern. Its classes are those of ASCII, and blanks that do not break are blanks. There are two hundred of them and a text has a
+/// few lines: what counts is how fast they are built.
 pub(super) fn compile(pattern: &str) -> Option<Regex> {
-    let ascii = [(r"\d", "[0-9]"), (r"\w", "[0-9A-Za-z_]"), (r"\s", r"[\t\n\r \u{a0}\u{202f}]"), (r"\b", r"(?-u:\b)")];
-    Regex::new(&ascii.iter().fold(pattern.to_owned(), |pattern, (class, ascii)| pattern.replace(class, ascii))).ok()
+    RegexBuilder::new(&spaced(pattern)).build().ok()
+}
+
+/// The same for any case of its letters.
+pub(super) fn compile_any_case(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(&spaced(pattern)).case_insensitive(true).build().ok()
+}
+
+fn spaced(pattern: &str) -> String {
+    pattern.replace(r"\s", r"[\t\n\r \u{a0}\u{202f}]")
 }
 
 /// Words in lower case of which one stands in every match of a pattern, whatever its case; `None` where there are none that tell anything.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
-use regex::Captures;
+use regex_lite::Captures;
 use serde_json::Value;
 
 use super::LogTime;

@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex_lite::{Captures, Regex};
 
 use super::amount::{Base, FIGURE, LOOSE, NUMBER, unit_of};
-use super::pattern::words;
+use super::pattern::{compile_any_case, words};
 use super::{Amount, Figures, Hints, Producer};
 
 /// What a text is a sign of, beside its figures. In the order in which one goes before another.
@@ -184,17 +184,9 @@ impl Grammar {
     }
 }
 
-/// `{F}` is a figure with its unit, `{L}` one whose unit may be a letter, `{N}` a bare number. Patterns are of bytes, which makes them small:
-/// what is not ASCII is spelled out.
+/// `{F}` is a figure with its unit, `{L}` one whose unit may be a letter, `{N}` a bare number.
 fn compile(pattern: &str) -> Option<Regex> {
-    let spaces = r"(?:[\t\n\r ]|\xc2\xa0|\xe2\x80\xaf)";
-    let whole = pattern.replace("{F}", &figure(FIGURE)).replace("{L}", &figure(LOOSE)).replace("{N}", &figure(NUMBER)).replace(r"\s", spaces);
-    RegexBuilder::new(&whole).case_insensitive(true).unicode(false).build().ok()
-}
-
-/// The separators of other locales as bytes.
-fn figure(pattern: &str) -> String {
-    pattern.replace(r"[\d.,'_\u{a0}\u{202f}\u{2009}]", r"(?:[\d.,'_]|\xc2\xa0|\xe2\x80\xaf|\xe2\x80\x89)")
+    compile_any_case(&pattern.replace("{F}", FIGURE).replace("{L}", LOOSE).replace("{N}", NUMBER))
 }
 
 /// The clauses in a text.
@@ -203,7 +195,7 @@ pub(super) fn clauses(text: &str) -> Vec<Found> {
     let mut all = Vec::new();
     for (clause, regex) in grammar.candidates(text).into_iter().filter_map(|at| grammar.clauses.get(at)) {
         if let Some(regex) = regex.get_or_init(|| compile(clause.pattern)) {
-            all.extend(regex.captures_iter(text.as_bytes()).map(|captures| found(clause, regex, &captures)));
+            all.extend(regex.captures_iter(text).map(|captures| found(clause, regex, &captures)));
         }
     }
     all
@@ -220,14 +212,9 @@ fn found(clause: &Clause, regex: &Regex, captures: &Captures<'_>) -> Found {
         holds_nothing: captures.name("nothing").is_some(),
         board_gib: None,
     };
-    let text = |name: &str| captures.name(name).and_then(|group| std::str::from_utf8(group.as_bytes()).ok());
+    let text = |name: &str| captures.name(name).map(|group| group.as_str());
     // "61.35/79.10 GiB": a bare number has its neighbour's unit.
-    let unit = regex
-        .capture_names()
-        .flatten()
-        .filter_map(|name| captures.name(name))
-        .find_map(|group| unit_of(std::str::from_utf8(group.as_bytes()).ok()?))
-        .or(clause.unit);
+    let unit = regex.capture_names().flatten().filter_map(|name| captures.name(name)).find_map(|group| unit_of(group.as_str())).or(clause.unit);
     let amount = |name: &str| Amount::parse(text(name)?, unit, clause.base);
     let number = |name: &str| text(name).and_then(|digits| digits.replace([',', '_'], "").parse::<u32>().ok());
     let figures = &mut found.figures;
@@ -305,7 +292,7 @@ mod tests {
         let mut found = 0;
         for text in texts.iter().flat_map(|text| text.lines().chain([text.as_str()])) {
             let candidates = GRAMMAR.candidates(text);
-            let matching = regexes.iter().enumerate().filter(|(_, regex)| regex.is_match(text.as_bytes()));
+            let matching = regexes.iter().enumerate().filter(|(_, regex)| regex.is_match(text));
             for (at, regex) in matching {
                 assert!(candidates.contains(&at), "{regex} in {text}");
                 found += 1;
