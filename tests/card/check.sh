@@ -2,6 +2,7 @@
 # What is checked on a real card, beside nvidia-smi: check.sh VRAMTOP OUTDIR. Needs root, torch and cc.
 set -u
 vramtop=$1 out=$2
+mkdir -p "$out"
 . "$(dirname "$0")/jobs.sh"
 people
 
