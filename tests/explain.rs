@@ -20,6 +20,8 @@ mod mutations;
 mod neighbours;
 #[path = "explain/recording.rs"]
 mod recording;
+#[path = "explain/remedies.rs"]
+mod remedies;
 
 use vramtop::inside::oom::{self, Verdict};
 

@@ -1,6 +1,7 @@
 //! What to change for an allocator's own account of itself, from its verdict and the few facts that decide between remedies.
 
-use super::choose::{Advice, live_load, said};
+use super::card::live_load;
+use super::choose::{Advice, said};
 use super::table::Remedy;
 use crate::inside::Verdict;
 use crate::inside::oom::Producer;

@@ -1,10 +1,13 @@
 //! What to change first for one text, ranked, with figures computed from it.
 //!
-//! Which remedy and in which order is decided here, what a remedy is stands in the table.
+//! Which remedy and in which order is decided here, what a remedy is stands in the table. What needs more than a line is in `card`, where
+//! the card itself is full, and in `beyond`, where something else is.
 
 use super::Remedy;
+use super::beyond::{host, not_vram, pool, warning};
+use super::card::{fragmented, full, other, too_big};
 use super::wont::wont;
-use crate::inside::oom::{Amount, Producer, Report, Sign, Sums, Verdict, is_metal, short_by_much};
+use crate::inside::oom::{Amount, Producer, Report, Sums, Verdict, is_metal};
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ impl Advice {
 /// What keeps its small letter at the beginning of a sentence: names of variables and functions, and commands.
 const NAMES: [&str; 6] = ["pin_memory", "scaled_dot", "torch.", "set_", "del ", "docker"];
 
-fn sentence(mut text: String) -> String {
+pub(super) fn sentence(mut text: String) -> String {
     if let Some(lead) = text.get(..1).filter(|_| !NAMES.iter().any(|name| text.starts_with(name))) {
         text.replace_range(..1, &lead.to_uppercase());
     }
@@ -68,7 +71,7 @@ fn sentence(mut text: String) -> String {
     text
 }
 
-fn percent_less(now: u64, wanted: u64) -> u64 {
+pub(super) fn percent_less(now: u64, wanted: u64) -> u64 {
     // Rounded up: a percent too little would fail again.
     (wanted.saturating_sub(now) * 100).div_ceil(wanted.max(1))
 }
@@ -81,7 +84,7 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         Verdict::GraphPool => {
             let private = report.figures.private_pools.and_then(Amount::bytes).unwrap_or(0);
             advice.say(Remedy::FewerGraphs, format!("{}: they pin {}", Remedy::FewerGraphs.facts().how, said(private)));
-            advice.say(Remedy::SmallerBatch, "capture smaller sizes, and run the largest ones without a graph".to_owned());
+            advice.say(Remedy::FewerGraphs, "capture smaller sizes, and run the largest ones without a graph".to_owned());
         }
         Verdict::OtherProcess => other(report, sums, advice),
         Verdict::ProcessCap => {
@@ -107,7 +110,7 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
             advice.take(Remedy::LessOutside);
             if report.producer != Producer::Nccl {
                 advice.say(
-                    Remedy::LookAgain,
+                    Remedy::LessOutside,
                     "find out what else this process loads on the card: a second framework, an inference runtime, an extension of its own".to_owned(),
                 );
             }
@@ -141,318 +144,6 @@ fn first(report: &Report, sums: &Sums, advice: &mut Advice) {
         Verdict::NotVram => not_vram(report, advice),
         // Too little to go by, or nothing failed.
         Verdict::Unknown | Verdict::Cached | Verdict::Sound => {}
-    }
-}
-
-/// The neighbour comes right after what makes the job itself smaller.
-fn full(report: &Report, sums: &Sums, advice: &mut Advice) {
-    own_load(report, sums, advice);
-    if let Some(foreign) = sums.neighbours(report) {
-        let or_else = format!("or an emptier GPU: {} {} of this one", holds(&neighbour(report, sums)), said(foreign));
-        let step = Step { remedy: Remedy::LeaveOthers, text: sentence(format!("{or_else}. {}", watch(report, sums))) };
-        advice.first.insert(advice.first.len().min(1), step);
-    }
-}
-
-fn own_load(report: &Report, sums: &Sums, advice: &mut Advice) {
-    let is_serving = matches!(report.producer, Producer::LlamaCpp | Producer::Ollama | Producer::Vllm);
-    if is_serving {
-        advice.take(Remedy::KvCache);
-        advice.take(Remedy::QuantWeights);
-        advice.take(Remedy::Offload);
-        return;
-    }
-    let large = |(tried, free): &(u64, u64)| sums.capacity.is_some_and(|capacity| *tried > capacity / 10) && *free > tried / 4;
-    if let Some((tried, free)) = sums.tried.zip(sums.free).filter(large) {
-        let less = percent_less(free, tried);
-        let fits = format!("make that one request smaller: {} fit now, so {less} % less", said(free));
-        advice.say(Remedy::SplitBatch, format!("{fits} of whatever gives it its size (batch, sequence, chunk of the output)"));
-        let short = tried.saturating_sub(free);
-        if let Some(live) = sums.allocated.filter(|live| *live > short) {
-            let free_it = format!("or free {} of the {} that live before it", said(short), said(live));
-            let how = if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
-                ": del what is done, torch.no_grad() for evaluation, bf16 instead of fp32"
-            } else {
-                ""
-            };
-            advice.say(Remedy::NoGrad, format!("{free_it}{how}"));
-        }
-        advice.say(Remedy::Shard, "or split it over two GPUs".to_owned());
-        return;
-    }
-    if report.hints.sign == Some(Sign::Plan) {
-        advice.take(Remedy::SmallerBatch);
-        advice.take(Remedy::Checkpointing);
-        advice.take(if sums.capacity.is_some() { Remedy::Shard } else { Remedy::JaxPool });
-        return;
-    }
-    let short = sums
-        .short()
-        .map_or_else(String::new, |(short, least)| format!(" ({}{} short at this step)", if least { "at least " } else { "" }, said(short)));
-    live_load(advice, report.producer, &short);
-}
-
-/// What makes live memory less, best first; `short` says by how much it has to be.
-pub(super) fn live_load(advice: &mut Advice, producer: Producer, short: &str) {
-    advice.say(Remedy::SmallerBatch, format!("{}{short}", Remedy::SmallerBatch.facts().how));
-    if !matches!(producer, Producer::Torch | Producer::ComfyUi) {
-        if producer == Producer::CudaJl {
-            advice.say(
-                Remedy::DelCollect,
-                "GC.gc(true); CUDA.reclaim() between steps: arrays that nobody uses live until they are collected".to_owned(),
-            );
-        }
-        advice.say(Remedy::SplitBatch, "work in smaller pieces, and free what is done before the next".to_owned());
-        return;
-    }
-    advice.say(Remedy::Checkpointing, "in training, activation checkpointing and bf16; in evaluation, torch.inference_mode()".to_owned());
-    advice.say(Remedy::Detach, "if it grew from step to step: losses or outputs kept without .item() or .detach()".to_owned());
-    advice.say(Remedy::EightBit, "if weights and optimizer are the load: an 8-bit optimizer, LoRA, or FSDP over more GPUs".to_owned());
-}
-
-fn too_big(report: &Report, sums: &Sums, advice: &mut Advice) {
-    if report.producer == Producer::LlamaCpp {
-        advice.say(Remedy::Offload, "offload fewer layers (-ngl): the rest stays in host memory".to_owned());
-        advice.take(Remedy::QuantWeights);
-        return;
-    }
-    if let (Some(tried), Some(capacity)) = (sums.tried, sums.capacity) {
-        let less = percent_less(capacity, tried);
-        let at_all =
-            format!("make that one tensor smaller: at least {less} % less before it could fit this card even when empty (check its shape first)");
-        advice.say(Remedy::SplitBatch, at_all);
-    }
-    advice.say(Remedy::Sdpa, format!("if it is an attention score matrix: {}", Remedy::Sdpa.facts().how));
-    advice.take(Remedy::Shard);
-}
-
-fn fragmented(report: &Report, sums: &Sums, advice: &mut Advice) {
-    let foreign = if report.also.contains(&Verdict::OtherProcess) { sums.foreign(report) } else { 0 };
-    let most = foreign > sums.cached.unwrap_or(0);
-    let emptier = format!("an emptier GPU: {} {} of this one. {}", holds(&neighbour(report, sums)), said(foreign), watch(report, sums));
-    if most {
-        advice.say(Remedy::LeaveOthers, emptier.clone());
-    }
-    if report.producer == Producer::CudaJl {
-        advice.say(Remedy::DelCollect, "GC.gc(true); CUDA.reclaim() before the large allocation".to_owned());
-        advice.take(Remedy::BigFirst);
-        return;
-    }
-    if matches!(report.producer, Producer::Torch | Producer::ComfyUi) {
-        let right = if report.hints.advises_expandable { ". Here the advice in the text is right" } else { "" };
-        advice.say(Remedy::Expandable, format!("{}{right}", Remedy::Expandable.facts().how));
-        if report.hints.advises_split && !report.hints.advises_expandable {
-            advice.take(Remedy::MaxSplit);
-        }
-    }
-    if foreign > 0 && !most {
-        advice.say(Remedy::LeaveOthers, format!("or {emptier}"));
-    }
-    advice.take(Remedy::BigFirst);
-    if report.also.contains(&Verdict::FullSelf) {
-        advice.say(
-            Remedy::SmallerBatch,
-            format!("{}: live tensors fill most of the card, so little is won without it", Remedy::SmallerBatch.facts().how),
-        );
-    }
-}
-
-fn other(report: &Report, sums: &Sums, advice: &mut Advice) {
-    match report.hints.sign {
-        Some(Sign::FreeBelowTarget) => {
-            let lower = match (sums.free, sums.capacity) {
-                (Some(free), Some(capacity)) => {
-                    // What is free, less what a start takes for itself; rounded down to a hundredth.
-                    let fits = (free * 100 / capacity.max(1)).saturating_sub(1);
-                    format!("--gpu-memory-utilization {:.2} fits what is free now; the fraction is of the whole card", fits as f64 / 100.0)
-                }
-                _ => Remedy::VllmPool.facts().how.to_owned(),
-            };
-            let free_it = "free the card first: an engine that is still exiting, a desktop, a notebook. vramtop shows who holds it";
-            // With a small part of the card left for it the engine would start and have no room for its cache.
-            if short_by_much(report) {
-                advice.say(Remedy::LeaveOthers, free_it.to_owned());
-                advice.say(Remedy::VllmPool, format!("or {lower}"));
-            } else {
-                advice.say(Remedy::VllmPool, lower);
-                advice.say(Remedy::LeaveOthers, format!("or {free_it}"));
-            }
-        }
-        Some(Sign::NeighbourChanged) => {
-            advice.say(Remedy::LeaveOthers, "start it again when nobody else starts or ends on this card; vramtop shows who does".to_owned());
-        }
-        _ => {
-            let siblings = are_siblings(report);
-            if siblings {
-                let text = "give each worker its own GPU (CUDA_VISIBLE_DEVICES, torch.cuda.set_device(local_rank) before anything else)".to_owned();
-                advice.say(Remedy::FewerWorkers, text);
-            }
-            advice.say(Remedy::LeaveOthers, format!("an emptier GPU, or a word with the owner: {}", watch(report, sums)));
-            advice.say(Remedy::FewerWorkers, "if it is an old run of your own: end it, and wait until its memory is free".to_owned());
-        }
-    }
-}
-
-/// Others as a text names them: `process 55`, `3 other processes`, or `others` where it names none.
-pub fn neighbour(report: &Report, sums: &Sums) -> String {
-    match strangers(report, sums).as_slice() {
-        [] => "others".to_owned(),
-        [pid] => format!("process {pid}"),
-        several => format!("{} other processes", several.len()),
-    }
-}
-
-/// With the verb: `process 55 holds`, `others hold`.
-pub fn holds(who: &str) -> String {
-    format!("{who} {}", if who.starts_with("process") { "holds" } else { "hold" })
-}
-
-/// The processes that a text names, without the one that failed.
-fn strangers(report: &Report, sums: &Sums) -> Vec<u32> {
-    report.figures.others.iter().map(|(pid, _)| *pid).filter(|pid| Some(*pid) != sums.self_pid).collect()
-}
-
-/// How to look at them.
-fn watch(report: &Report, sums: &Sums) -> String {
-    let pids: Vec<String> = strangers(report, sums).iter().take(4).map(u32::to_string).collect();
-    let who = if pids.is_empty() { String::new() } else { format!(" (vramtop -p {})", pids.join(",")) };
-    format!("vramtop shows who holds it{who}")
-}
-
-/// Equal neighbours with consecutive PIDs: workers of one job.
-pub fn are_siblings(report: &Report) -> bool {
-    let others = &report.figures.others;
-    let close = |pair: &[(u32, Amount)]| {
-        pair[0].0.abs_diff(pair[1].0) <= 8 && pair[0].1.bytes().zip(pair[1].1.bytes()).is_some_and(|(a, b)| a.abs_diff(b) <= a / 20)
-    };
-    others.len() > 1 && others.windows(2).all(close)
-}
-
-fn pool(report: &Report, sums: &Sums, advice: &mut Advice) {
-    match (report.producer, report.hints.sign) {
-        (Producer::Vllm, Some(Sign::CacheBelowRequest)) => {
-            match report.hints.tokens {
-                Some(tokens) => advice.say(Remedy::KvCache, format!("--max-model-len {tokens}: that much fits, as the text says")),
-                None => advice.take(Remedy::KvCache),
-            }
-            advice.say(Remedy::VllmPool, "a higher --gpu-memory-utilization, if nobody else needs the card".to_owned());
-            advice.say(Remedy::KvCache, "an 8-bit cache (--kv-cache-dtype fp8) holds twice the tokens".to_owned());
-        }
-        (Producer::Vllm, Some(Sign::Batch)) => {
-            advice.say(
-                Remedy::VllmPool,
-                "a lower --max-num-seqs, or a lower --gpu-memory-utilization: the cache left no room for the sampler".to_owned(),
-            );
-        }
-        (Producer::Mlc, _) => {
-            advice.say(Remedy::VllmPool, "a higher gpu_memory_utilization: the engine counts with that share of the card alone".to_owned());
-            advice.take(Remedy::QuantWeights);
-            advice.take(Remedy::Shard);
-        }
-        (Producer::Vllm, _) => {
-            let by = report.hints.short_mib.map_or_else(String::new, |mib| format!(" (it is {} short)", said(mib << 20)));
-            advice.say(Remedy::VllmPool, format!("a higher --gpu-memory-utilization{by}"));
-            advice.say(Remedy::KvCache, "a smaller --max-model-len or --max-num-batched-tokens: the start measures activations with them".to_owned());
-            advice.take(Remedy::QuantWeights);
-        }
-        (Producer::Sglang, Some(Sign::Batch)) => {
-            advice.say(Remedy::SglangPool, "fewer requests at once (--max-running-requests), or a shorter context".to_owned());
-        }
-        (Producer::Sglang, _) => {
-            let now = report.hints.fraction.as_ref().map_or_else(String::new, |fraction| format!(" than {fraction}"));
-            advice.say(Remedy::SglangPool, format!("a higher --mem-fraction-static{now}: the cache has no room"));
-            advice.take(Remedy::QuantWeights);
-        }
-        (Producer::Tgi, _) => {
-            let now = report.hints.tokens.map_or_else(String::new, |tokens| format!(" than {tokens}"));
-            advice.say(Remedy::KvCache, format!("a smaller --max-batch-prefill-tokens (and --max-input-tokens){now}"));
-            advice.take(Remedy::QuantWeights);
-        }
-        (Producer::Jax, _) => {
-            advice.say(
-                Remedy::LeaveOthers,
-                "look who else is on the card (vramtop --once): JAX takes 75 % of it at its start, and fails later when that was not there"
-                    .to_owned(),
-            );
-            advice.take(Remedy::JaxPool);
-        }
-        (Producer::Xla | Producer::TensorFlow, _) => {
-            advice.take(Remedy::TfPool);
-            advice.take(Remedy::SmallerBatch);
-        }
-        _ => {
-            let limit = report.figures.allowed.and_then(Amount::bytes).map_or_else(String::new, |allowed| format!(" of {}", said(allowed)));
-            let needs =
-                sums.allocated.zip(sums.tried).map_or_else(String::new, |(live, tried)| format!(": at least {} are needed", said(live + tried)));
-            advice.say(Remedy::RaisePool, format!("raise the pool's limit{limit}, or drop it{needs}"));
-            advice.say(Remedy::SplitBatch, "work in smaller pieces, and free what is done before the next".to_owned());
-        }
-    }
-}
-
-fn host(report: &Report, advice: &mut Advice) {
-    match report.hints.sign {
-        Some(Sign::SharedMemory) => {
-            advice.take(Remedy::MoreShm);
-            advice.say(Remedy::FewerWorkers, "or fewer workers in the loader (num_workers)".to_owned());
-        }
-        Some(Sign::Pinned) => {
-            advice.take(Remedy::PinnedLess);
-            advice.say(Remedy::FewerWorkers, "look at free -g and ulimit -l while it runs: locked pages cannot be swapped".to_owned());
-        }
-        Some(Sign::IntegratedPool) => {
-            advice.say(Remedy::FewerWorkers, "free RAM: CPU and GPU share it on this board (free -m, and CmaFree in /proc/meminfo)".to_owned());
-            advice.take(Remedy::QuantWeights);
-        }
-        _ if report.producer == Producer::Ollama => {
-            advice.say(Remedy::QuantWeights, "a smaller model or quantisation, or a shorter context (num_ctx): it has to fit into RAM".to_owned());
-            advice.say(Remedy::FewerWorkers, "or free RAM first; in a container, raise its memory limit".to_owned());
-        }
-        _ => {
-            advice.say(Remedy::FewerWorkers, "fewer loader workers, less prefetching, and data that is read in pieces".to_owned());
-            advice.say(Remedy::PinnedLess, "more RAM for the job (--mem in Slurm, limits.memory in Kubernetes)".to_owned());
-        }
-    }
-}
-
-fn warning(report: &Report, advice: &mut Advice) {
-    match report.hints.sign {
-        Some(Sign::Probe) => {
-            advice.take(Remedy::TfPool);
-            advice.say(Remedy::LeaveOthers, "only if it fails later: look who else is on the card (vramtop --once)".to_owned());
-        }
-        Some(Sign::Retried) => advice.say(
-            Remedy::Balance,
-            "nothing has to change. To get the faster way back, leave more room on that device (--tensor-split, a shorter context)".to_owned(),
-        ),
-        Some(Sign::LateRelease) => {
-            let text =
-                "nothing has to change. If the next load fails, look who still holds the card (vramtop --once), and end that runner".to_owned();
-            advice.say(Remedy::LeaveOthers, text);
-        }
-        Some(Sign::PinnedFallback) => {
-            advice.say(Remedy::PinnedLess, "nothing has to change; loading is slower. More locked memory: ulimit -l unlimited".to_owned());
-        }
-        _ => advice.say(Remedy::SmallerBatch, "nothing has to change; more free memory would allow a faster way".to_owned()),
-    }
-}
-
-fn not_vram(report: &Report, advice: &mut Advice) {
-    match report.hints.sign {
-        Some(Sign::Xid) => {
-            advice.say(Remedy::LookAgain, "look at dmesg for the first NVRM line: it names the fault".to_owned());
-            let fallen = report.hints.code == Some(79);
-            let how = if fallen {
-                "a card that fell off the bus needs a cold restart; then check power, seating and temperature"
-            } else {
-                "restart what used the card; if it comes again, the card or its driver needs a look"
-            };
-            advice.say(Remedy::RestartKernel, how.to_owned());
-        }
-        Some(Sign::LostDevice) => {
-            advice.say(Remedy::RestartKernel, "restart the container: its device rule was dropped (a systemctl daemon-reload does that)".to_owned());
-        }
-        _ => advice.say(Remedy::LookAgain, "smaller blocks or fewer stages in that kernel (BLOCK sizes, num_stages, num_warps)".to_owned()),
     }
 }
 

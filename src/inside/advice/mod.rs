@@ -3,10 +3,13 @@
 //! it is shown.
 
 mod account;
+mod beyond;
+mod card;
 mod choose;
 mod table;
 mod wont;
 
 pub use account::{Account, advise_account};
-pub use choose::{Advice, Step, advise, are_siblings, holds, neighbour, said};
+pub use card::{are_siblings, holds, neighbour};
+pub use choose::{Advice, Step, advise, said};
 pub use table::{REMEDIES, Remedy, RemedyFacts};
