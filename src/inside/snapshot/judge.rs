@@ -64,6 +64,9 @@ fn verdict(tally: &Tally, oom: Option<&Oom>) -> Verdict {
             Verdict::ProcessCap
         } else if unused + oom.device_free >= oom.asked && unused > Bytes::ZERO {
             if private.0.saturating_mul(2) >= unused.0 && much(private) { Verdict::GraphPool } else { Verdict::Fragmented }
+        } else if much(private) && private.0.saturating_mul(2) >= oom.live.0 {
+            // As for a text: what graphs keep alive is theirs, and not the job's to make less of.
+            Verdict::GraphPool
         } else if oom.live.0.saturating_mul(2) > (oom.reserved + oom.device_free).0 {
             Verdict::FullSelf
         } else {
@@ -78,5 +81,28 @@ fn verdict(tally: &Tally, oom: Option<&Oom>) -> Verdict {
         Verdict::Cached
     } else {
         Verdict::Sound
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::SiteId;
+    use super::super::tally::{Layers, Pool, PoolId};
+    use super::*;
+
+    /// An H200 with `private` GiB in the pools of captured graphs whose outputs are alive, of 131 live in all; 14 asked, 8 free.
+    fn with_graphs(private: u64) -> Verdict {
+        let pool = |gib: u64| Pool { layers: Layers { tensors: Bytes::gib(gib), ..Layers::default() }, ..Pool::default() };
+        let id = |owner| PoolId { owner, small: false, stream: 0 };
+        let pools = [(id((0, 0)), pool(131 - private)), (id((1, 0)), pool(private))];
+        let tally = Tally { layers: pool(131).layers, pools: pools.into(), ..Tally::default() };
+        let (live, reserved) = (Bytes::gib(131), Bytes::gib(131));
+        let oom = Oom { asked: Bytes::gib(14), device_free: Bytes::gib(8), live, reserved, time_us: 0, site: SiteId::UNKNOWN, at: 0 };
+        verdict(&tally, Some(&oom))
+    }
+
+    #[test]
+    fn what_graphs_keep_alive_is_theirs() {
+        assert_eq!([96, 66, 65, 0].map(with_graphs), [Verdict::GraphPool, Verdict::GraphPool, Verdict::FullSelf, Verdict::FullSelf]);
     }
 }

@@ -106,8 +106,8 @@ fn failed(report: &Report, oom: &Oom) -> String {
             amount(unused),
         ),
         Verdict::GraphPool => format!(
-            "It asked for {asked}. {} were unused inside torch, but most of what it holds apart belongs to private pools (captured graphs): {free} were free on the card.",
-            amount(unused),
+            "It asked for {asked}. Private pools (captured graphs, MemPool) hold {} of what torch has, and what is free in them serves nobody else: {free} were free on the card.",
+            amount(report.tally.private().reserved()),
         ),
         Verdict::ProcessCap => {
             format!(
