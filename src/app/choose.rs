@@ -2,7 +2,7 @@
 
 use super::held::{present, shown};
 use super::keys::Action;
-use super::picture::{Holder, TableRow};
+use super::row::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
 
 impl App {

@@ -1,6 +1,7 @@
 //! The close look at one process: which one it is, what was found out about it, and whether its environment is shown.
 
-use super::picture::{Picture, RowId, TableRow};
+use super::picture::Picture;
+use super::row::{RowId, TableRow};
 use super::{App, Effect, Mode, Screen};
 use crate::collect::cuda_order;
 use crate::model::{Details, ProcessKey};

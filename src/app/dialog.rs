@@ -1,6 +1,7 @@
 //! The dialog that sends a signal: bound to its processes when it opens, whatever row is selected or tagged afterwards.
 
-use super::picture::{Holder, Picture, TableRow};
+use super::picture::Picture;
+use super::row::{Holder, TableRow};
 use super::{Answer, App, Effect};
 use crate::model::{Bytes, ProcessFacts, ProcessKey, Refusal, RunState, SafeText, Signal, Visibility};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::owners::Hue;
-use super::picture::{Holder, TableRow};
+use super::row::{Holder, TableRow};
 use crate::model::{Bytes, SafeText};
 use crate::monitor::{Monitor, ProcessRow};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::filter::{Filter, Subject};
 use super::groups::{GroupId, Grouping};
-use super::picture::{Holder, TableRow};
+use super::row::{Holder, TableRow};
 use super::sort::Sort;
 use crate::model::GpuId;
 use crate::monitor::Monitor;

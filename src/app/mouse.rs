@@ -5,7 +5,7 @@ use std::ops::Range;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
 use super::columns::Column;
-use super::picture::RowId;
+use super::row::RowId;
 use super::{App, Effect, Screen};
 
 /// What a click on a place means.

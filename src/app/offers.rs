@@ -1,7 +1,7 @@
 //! What a key could be about now, and what is said where it is pressed and nothing can come of it.
 
 use super::keys::Action;
-use super::picture::Holder;
+use super::row::Holder;
 use super::{App, Mode, Screen};
 use crate::model::Visibility;
 

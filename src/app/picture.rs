@@ -2,133 +2,15 @@
 //!
 //! It is put in order once a record, so that a frame only looks up what it shows.
 
-use super::groups::{Group, GroupId, Grouping, fold};
-use super::letters::{Candidate, Letter, Letters};
+use super::groups::{Group, Grouping, fold};
+use super::letters::{Candidate, Letters};
 use super::listing::Listing;
 use super::owners::{Hue, Owner, Owners};
+use super::row::{Holder, RowId, TableRow};
 use super::sort::Table;
 use super::tree::grow;
-use crate::model::{Bytes, GpuId, Ledger, ProcessKey, Record};
+use crate::model::{Bytes, GpuId, Ledger, Record};
 use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow, Then};
-
-/// Who a row of the table is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowId {
-    gpu: GpuId,
-    key: Option<ProcessKey>,
-    untracked: bool,
-    group: Option<GroupId>,
-}
-
-impl RowId {
-    /// A process on a GPU.
-    pub(super) const fn of_process(gpu: GpuId, key: ProcessKey) -> Self {
-        Self { gpu, key: Some(key), untracked: false, group: None }
-    }
-
-    /// The process, where it is one.
-    pub(super) const fn key(&self) -> Option<ProcessKey> {
-        self.key
-    }
-
-    /// The same row; a start time that became known later makes no other process of it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        if self.group.is_some() || other.group.is_some() {
-            return self.group == other.group;
-        }
-        let same_process = match (self.key, other.key) {
-            (Some(a), Some(b)) => a.pid == b.pid && a.start_ticks.zip(b.start_ticks).is_none_or(|(a, b)| a == b),
-            (a, b) => a == b,
-        };
-        same_process && self.gpu == other.gpu && self.untracked == other.untracked
-    }
-
-    /// The row of a group that this is the largest member of.
-    pub(super) fn of_group(&self, group: GroupId) -> Self {
-        Self { gpu: self.gpu.clone(), key: None, untracked: false, group: Some(group) }
-    }
-}
-
-/// What a row of the table stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
-    /// A process.
-    Process {
-        /// Position in [`Monitor::processes`].
-        at: usize,
-        /// Its letter.
-        letter: Letter,
-        /// Its colour.
-        hue: Hue,
-    },
-    /// Memory without an owner; with the driver's reserve inside where the driver does not tell it apart.
-    Nobody,
-    /// Processes that are only counted.
-    Untracked {
-        /// How many.
-        count: u32,
-    },
-    /// A process that is no longer listed; it holds nothing.
-    Ended {
-        /// Position in [`Monitor::ended`].
-        at: usize,
-    },
-    /// Several processes in one row.
-    Group {
-        /// Position in [`Picture::groups`].
-        at: usize,
-    },
-}
-
-impl Holder {
-    /// Position in [`Monitor::processes`], where it is a process.
-    pub(super) const fn process(self) -> Option<usize> {
-        match self {
-            Self::Process { at, .. } => Some(at),
-            Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => None,
-        }
-    }
-
-    /// The colour of who it is; that of nobody where it is no single process.
-    pub const fn hue(self) -> Hue {
-        match self {
-            Self::Process { hue, .. } => hue,
-            Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => Hue::Unseen,
-        }
-    }
-}
-
-/// One row of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableRow {
-    /// Who it is.
-    pub id: RowId,
-    /// Position of its GPU in [`Monitor::gpus`].
-    pub gpu: usize,
-    /// What it holds; `None` where the driver does not say.
-    pub bytes: Option<Bytes>,
-    /// What it stands for.
-    pub holder: Holder,
-    /// How many rows it hangs below: those of an open group, or of the processes that started it.
-    pub depth: u16,
-}
-
-impl TableRow {
-    /// The PID, where it is a process.
-    pub fn pid(&self) -> Option<u32> {
-        self.id.key.map(|key| key.pid)
-    }
-
-    /// Who it is, where it is a process.
-    pub const fn key(&self) -> Option<ProcessKey> {
-        self.id.key
-    }
-
-    /// Whether it stands for a process that is no longer listed.
-    pub const fn is_ended(&self) -> bool {
-        matches!(self.holder, Holder::Ended { .. })
-    }
-}
 
 /// How many rows there are, as single ones: a group counts as its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -345,7 +227,7 @@ impl Picture {
         }
         let rests = ownerless(gpus);
         for ((at, gpu), rest) in gpus.iter().enumerate().zip(rests) {
-            let id = |untracked| RowId { gpu: gpu.facts.id.clone(), key: None, untracked, group: None };
+            let id = |untracked| RowId::of_rest(gpu.facts.id.clone(), untracked);
             if let Some(bytes) = rest {
                 self.all.push(TableRow { id: id(false), gpu: at, bytes: Some(bytes), holder: Holder::Nobody, depth: 0 });
             }

@@ -3,7 +3,8 @@
 //! Whoever is selected stays so while a filter, a focus, a group or a moment of the past hides them: the cursor then stands on the
 //! group that holds them, or nowhere. Keys are about what the cursor shows. A row that nobody chose gives its place to the next.
 
-use super::picture::{Picture, RowId};
+use super::picture::Picture;
+use super::row::RowId;
 
 /// Who is selected, and where the cursor stands now.
 #[derive(Debug, Default)]

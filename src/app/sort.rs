@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use super::columns::Column;
 use super::groups::Group;
-use super::picture::{Holder, TableRow};
+use super::row::{Holder, TableRow};
 use crate::model::Bytes;
 use crate::monitor::{Monitor, ProcessRow};
 

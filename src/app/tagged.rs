@@ -3,7 +3,8 @@
 //! Kept by GPU, PID and start, so that a number that passes to another process takes no tag along; lost when the process ends.
 
 use super::held::shown;
-use super::picture::{Picture, RowId, TableRow};
+use super::picture::Picture;
+use super::row::{RowId, TableRow};
 use super::{App, Effect};
 
 /// Who is tagged.

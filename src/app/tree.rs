@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::picture::TableRow;
+use super::row::TableRow;
 use crate::monitor::Monitor;
 
 /// Puts rows in the order of a tree; brothers and sisters keep the order that they come in.
