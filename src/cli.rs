@@ -1,13 +1,20 @@
 //! The command line as types. No I/O, no meaning: what was typed is understood in `command`.
 
+mod subcommands;
+mod values;
+
+pub use subcommands::{Completions, Doctor, Explain, Replay, ReportForm, Shell};
+pub use values::Form;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{Color, Theme};
+use values::{form, seconds};
 
 /// How much VRAM is free, who holds the rest, and how fast it changes.
 ///
@@ -180,22 +187,6 @@ pub struct StyleFlags {
     pub no_mouse: bool,
 }
 
-/// Form of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// One line a GPU, for people.
-    Text,
-    /// One object a line, for programs: a recording.
-    Json,
-    /// nvidia-smi's dialect.
-    Csv {
-        /// The names of the fields first.
-        header: bool,
-        /// Units in the cells.
-        units: bool,
-    },
-}
-
 /// The file of settings, and what it can say beside the style.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Settings")]
@@ -223,131 +214,6 @@ pub struct Settings {
     /// Change nothing: no signal can be sent from the dashboard.
     #[arg(long, global = true, overrides_with = "read_only")]
     pub read_only: bool,
-}
-
-/// `vramtop replay`.
-#[derive(Args, Debug)]
-pub struct Replay {
-    /// The recording (vramtop -l 1 --format json writes one); - reads stdin.
-    pub file: PathBuf,
-}
-
-/// `vramtop explain`.
-#[derive(Args, Debug)]
-pub struct Explain {
-    /// Logs, torch memory snapshots or recordings; - or none reads stdin.
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-
-    /// Form of the answers.
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
-    pub format: ReportForm,
-
-    /// With a torch memory snapshot: whether a request of SIZE would fit, and why not (such as 2GiB, 512MiB).
-    ///
-    /// Ends with 0 where it fits on every GPU of the snapshot, and with 1 where it does not, or where that depends on what the driver has.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub fit: Option<u64>,
-
-    /// Add what this recording shows at the time of the failure (vramtop -l 1 --format json -o FILE makes one).
-    #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
-
-    /// Do not add what a GPU of this machine shows now.
-    #[arg(long)]
-    pub no_device: bool,
-}
-
-/// An amount of memory with its unit, all of them powers of two; bytes where it has none.
-fn size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
-    let scale = match text[end..].trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1_u64,
-        "k" | "kb" | "kib" => 1 << 10,
-        "m" | "mb" | "mib" => 1 << 20,
-        "g" | "gb" | "gib" => 1 << 30,
-        "t" | "tb" | "tib" => 1 << 40,
-        unit => return Err(format!("{unit:?} is no unit: give B, KiB, MiB, GiB or TiB")),
-    };
-    let number: f64 = text[..end].parse().map_err(|_| format!("{text:?} is no amount: give one such as 2GiB"))?;
-    let bytes = number * scale as f64;
-    if bytes < 1.0 || bytes > (1_u64 << 50) as f64 {
-        return Err(format!("{text:?} is not between 1 B and 1024 TiB"));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-    Ok(bytes as u64)
-}
-
-/// `text`, `json`, or `csv[,noheader][,nounits]`.
-fn form(text: &str) -> Result<Form, String> {
-    let unknown = |word: &str| format!("{word:?} is no form: give text, json or csv[,noheader][,nounits]");
-    let mut words = text.split(',');
-    let mut form = match words.next() {
-        Some("text") => Form::Text,
-        Some("json") => Form::Json,
-        Some("csv") => Form::Csv { header: true, units: true },
-        first => return Err(unknown(first.unwrap_or_default())),
-    };
-    for word in words {
-        match (&mut form, word) {
-            (Form::Csv { header, .. }, "noheader") => *header = false,
-            (Form::Csv { units, .. }, "nounits") => *units = false,
-            (_, word) => return Err(unknown(word)),
-        }
-    }
-    Ok(form)
-}
-
-/// `vramtop doctor`.
-#[derive(Args, Debug)]
-pub struct Doctor {
-    /// Form of the report.
-    #[arg(long, value_name = "FORM", value_enum, default_value_t = ReportForm::Text)]
-    pub format: ReportForm,
-
-    /// Ask GPUs that runtime power management has put to sleep, too: it wakes them.
-    #[arg(long)]
-    pub wake: bool,
-}
-
-/// Form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReportForm {
-    /// For people.
-    Text,
-    /// One object, for programs.
-    Json,
-}
-
-/// `vramtop completions`.
-#[derive(Args, Debug)]
-pub struct Completions {
-    /// For which shell.
-    pub shell: Shell,
-}
-
-/// A shell that completions are made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Shell {
-    /// GNU bash with bash-completion.
-    Bash,
-    /// The Z shell.
-    Zsh,
-    /// fish.
-    Fish,
-}
-
-/// Seconds with decimals, as milliseconds.
-fn seconds(text: &str) -> Result<u64, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
-    if !(0.05..=86_400.0).contains(&seconds) {
-        return Err("give 0.05 to 86400 seconds".to_owned());
-    }
-    // In range, so the rounded figure fits.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0.05 to 86400 seconds are 50 to 86 400 000 ms")]
-    let ms = (seconds * 1000.0).round() as u64;
-    Ok(ms)
 }
 
 impl Cli {
@@ -411,16 +277,6 @@ mod tests {
         for line in ["vramtop -lms 200", "vramtop -lms=200", "vramtop --loop-ms 200"] {
             assert_eq!(parse(line).expect("valid").look.loop_ms, Some(200), "{line}");
         }
-    }
-
-    #[test]
-    fn a_form_has_nvidia_smis_modifiers() {
-        for (text, header, units) in [("csv", true, true), ("csv,noheader", false, true), ("csv,nounits,noheader", false, false)] {
-            assert_eq!(form(text), Ok(Form::Csv { header, units }), "{text}");
-        }
-        assert_eq!(form("text"), Ok(Form::Text));
-        // nvidia-smi 580 refuses a blank: "Format modifier is not recognized."
-        assert!(form("csv, nounits").is_err());
     }
 
     /// As whoever has an alias with his settings writes it.

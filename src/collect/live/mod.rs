@@ -6,6 +6,7 @@
 mod asleep;
 mod assemble;
 mod inventory;
+mod opening;
 mod options;
 mod siblings;
 mod tracked;
@@ -14,24 +15,22 @@ pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use asleep::Asleep;
 use assemble::OwnMeter;
 use inventory::Inventory;
-use options::DriverLine;
 use siblings::Sibling;
 use tracked::Tracked;
 
 use super::host::Host;
 use super::lanes::{LaneClock, affordable_period_ms};
-use super::nvml::{Condition, Device, Driver};
-use super::power::{self, PowerFiles, SleepWatch};
-use super::select::{SelectionError, known};
+use super::nvml::{Condition, Driver};
+use super::power::{PowerFiles, SleepWatch};
 use super::slow::{Answer, Question, SlowLane};
 use super::step::{GpuStep, Pool};
-use super::{Clock, Source, SourceEnd, SourceError};
-use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, GpuState, Header, Record, SafeText};
+use super::{Clock, Source, SourceEnd};
+use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, GpuState, Record, SafeText};
 
 /// Fastest period of the process lane.
 const LIST_PERIOD_MS: u64 = 250;
@@ -122,72 +121,6 @@ impl<C: Clock> LiveSource<C> {
         }
     }
 
-    fn open_first(&mut self) -> Result<(), SourceError> {
-        if let Some(bus_ids) = power::all_asleep(&self.options.proc_root, &self.options.sys_root) {
-            self.session = self.found_asleep(bus_ids);
-            return Ok(());
-        }
-        self.session = Session::Open(self.open()?);
-        Ok(())
-    }
-
-    /// Opens the driver and sends a header. Also the way back after a reload or a sleep.
-    fn open(&mut self) -> Result<Box<Open>, SourceError> {
-        self.interest.set_driver(DriverLine::Starting(Instant::now()));
-        let driver = Driver::open(self.options.library.as_deref()).inspect_err(|_| self.interest.set_driver(DriverLine::Closed))?;
-        self.interest.set_driver(DriverLine::Open(driver));
-        let mut unopened = Vec::new();
-        let mut devices = Vec::new();
-        for device in driver.devices() {
-            match device {
-                Ok(device) => devices.push(device),
-                Err(fault) => unopened.push(fault),
-            }
-        }
-        if devices.is_empty() {
-            driver.close();
-            return Err(none_opened(&unopened));
-        }
-        let chosen = self.choose(&devices.iter().map(Device::facts).collect::<Vec<_>>()).inspect_err(|_| driver.close())?;
-        let inventory = Inventory::opened(&devices, &unopened, &self.options.proc_root, self.clock.now_ms());
-        let (mut devices, siblings) = Sibling::part(devices, &chosen);
-        if self.options.fixed == FixedFacts::First {
-            devices.iter_mut().for_each(Device::read_fixed);
-        }
-        let watches = devices.iter().map(|d| SleepWatch::new(self.power_files(d.facts()))).collect();
-        let now = self.clock.now_ms();
-        let open = Open {
-            driver,
-            gpus: devices.into_iter().map(GpuStep::new).collect(),
-            siblings,
-            tracked: Tracked::default(),
-            inventory,
-            watches,
-            memory: LaneClock::new(now, self.memory_period_ms()),
-            processes: LaneClock::new(now, self.list_period_ms()),
-            list_period_ms: self.list_period_ms(),
-            list_costs_us: [0; 3],
-            step: LaneClock::new(now, self.options.interval_ms.max(1)),
-            began_ms: now,
-            slow: None,
-            unopened,
-            fixed_read: self.options.fixed != FixedFacts::Later,
-            sampled: false,
-            telemetry_waits: false,
-        };
-        // After a header every process is introduced anew.
-        self.host.retain(&|_| false);
-        self.send_header(Some(driver), open.gpus.iter().map(|g| Arc::new(g.facts())).collect());
-        Ok(Box::new(open))
-    }
-
-    /// Positions of the devices that are meant. What is meant is settled when the driver is opened first.
-    fn choose(&mut self, gpus: &[&GpuFacts]) -> Result<Vec<usize>, SelectionError> {
-        self.options.selection = self.options.selection.settled(gpus)?;
-        let chosen = self.options.selection.positions(gpus)?;
-        if chosen.is_empty() { Err(SelectionError::Nothing { known: known(gpus) }) } else { Ok(chosen) }
-    }
-
     /// The process lane's fastest period: each step has a list of its own.
     fn list_period_ms(&self) -> u64 {
         let step = self.options.interval_ms.max(1);
@@ -205,21 +138,6 @@ impl<C: Clock> LiveSource<C> {
 
     fn power_files(&self, facts: &GpuFacts) -> PowerFiles {
         PowerFiles::of(&self.options.sys_root, facts.pci.as_ref().map_or("", SafeText::as_str))
-    }
-
-    fn send_header(&mut self, driver: Option<Driver>, gpus: Vec<Arc<GpuFacts>>) {
-        let versions = driver.map(Driver::versions);
-        let (driver, cuda) = versions.map_or((None, None), |v| (v.driver, v.cuda));
-        self.queue.push_back(Record::Header(Arc::new(Header {
-            time: self.clock.wall(),
-            version: SafeText::new(env!("CARGO_PKG_VERSION")),
-            host: Host::hostname(),
-            driver,
-            cuda,
-            interval_ms: self.options.interval_ms,
-            memory_hz: self.options.memory_hz,
-            gpus,
-        })));
     }
 
     fn event(&mut self, gpu: Option<GpuId>, kind: EventKind) {
@@ -328,15 +246,6 @@ impl<C: Clock> LiveSource<C> {
         if self.has_other_devices(&mut open, now) { self.reopen(&open) } else { self.let_idle_sleep(open, now) }
     }
 
-    /// Opens the driver anew for the devices that are there now. The lanes keep their deadlines: where that takes long it is a gap.
-    fn reopen(&mut self, before: &Open) -> Session {
-        before.driver.close();
-        let Ok(mut open) = self.open() else { return self.gone("its devices have changed") };
-        (open.memory, open.processes, open.step) = (before.memory, before.processes, before.step);
-        (open.list_period_ms, open.list_costs_us) = (before.list_period_ms, before.list_costs_us);
-        Session::Open(open)
-    }
-
     /// That a device was lost, or that it answers again, be it after the driver was opened anew: each is told once.
     fn tell_lost_and_found(&mut self, open: &Open) {
         for gpu in &open.gpus {
@@ -405,14 +314,6 @@ impl<C: Clock> Source for LiveSource<C> {
             self.turn()?;
         }
     }
-}
-
-fn none_opened(faults: &[Fault]) -> SourceError {
-    if faults.is_empty() {
-        return SourceError::NoGpu;
-    }
-    let reasons: Vec<String> = faults.iter().map(|fault| format!("{} ({})", fault.call, fault.reason)).collect();
-    SourceError::NoneReadable { reasons: reasons.join(", "), not_permitted: faults.iter().all(Fault::is_of_permission) }
 }
 
 /// Whether the driver itself is gone, and not one device alone.

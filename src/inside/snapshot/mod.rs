@@ -4,6 +4,7 @@
 
 mod bytes;
 mod facts;
+mod fields;
 mod fit;
 mod judge;
 mod machine;

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::facts::{Action, Block, Event, Frame, Run, Segment, Settings, Site, SiteId, Snapshot, State};
+use super::fields::Fields;
 use super::refusal::Why;
 use super::sites::Names;
 use super::texts::{TextId, Texts, Word, word};
@@ -31,76 +32,6 @@ pub(super) struct Store {
     /// Blocks before this one belong to a segment.
     taken: u32,
     left: u64,
-}
-
-/// The values of a dictionary whose keys mean something.
-#[derive(Default)]
-struct Fields {
-    action: Option<Value>,
-    address: Option<Value>,
-    blocks: Option<Value>,
-    conf: Option<Value>,
-    device: Option<Value>,
-    device_free: Option<Value>,
-    expandable: Option<Value>,
-    file: Option<Value>,
-    frames: Option<Value>,
-    history: Option<Value>,
-    kind: Option<Value>,
-    line: Option<Value>,
-    max_split: Option<Value>,
-    name: Option<Value>,
-    pool: Option<Value>,
-    real_size: Option<Value>,
-    requested: Option<Value>,
-    roundup: Option<Value>,
-    segments: Option<Value>,
-    settings: Option<Value>,
-    size: Option<Value>,
-    state: Option<Value>,
-    stream: Option<Value>,
-    time: Option<Value>,
-    total: Option<Value>,
-    traces: Option<Value>,
-}
-
-impl Fields {
-    fn of(pairs: &[Value]) -> Self {
-        let mut fields = Self::default();
-        for pair in pairs.chunks_exact(2) {
-            let (Value::Text(key), value) = (pair[0], Some(pair[1])) else { continue };
-            match word(key) {
-                Some(Word::Action) => fields.action = value,
-                Some(Word::Address | Word::Addr) => fields.address = value,
-                Some(Word::Blocks) => fields.blocks = value,
-                Some(Word::AllocConf | Word::NewAllocConf) => fields.conf = value,
-                Some(Word::Device) => fields.device = value,
-                Some(Word::DeviceFree) => fields.device_free = value,
-                Some(Word::ExpandableSegments | Word::IsExpandable) => fields.expandable = value,
-                Some(Word::Filename) => fields.file = value,
-                Some(Word::Frames) => fields.frames = value,
-                Some(Word::History) => fields.history = value,
-                Some(Word::SegmentType) => fields.kind = value,
-                Some(Word::Line) => fields.line = value,
-                Some(Word::MaxSplitSize) => fields.max_split = value,
-                Some(Word::Name) => fields.name = value,
-                Some(Word::SegmentPoolId) => fields.pool = value,
-                Some(Word::RealSize) => fields.real_size = value,
-                Some(Word::RequestedSize) => fields.requested = value,
-                Some(Word::RoundupDivisions) => fields.roundup = value,
-                Some(Word::Segments) => fields.segments = value,
-                Some(Word::AllocatorSettings) => fields.settings = value,
-                Some(Word::Size) => fields.size = value,
-                Some(Word::State) => fields.state = value,
-                Some(Word::Stream) => fields.stream = value,
-                Some(Word::TimeUs) => fields.time = value,
-                Some(Word::TotalSize) => fields.total = value,
-                Some(Word::DeviceTraces) => fields.traces = value,
-                _ => {}
-            }
-        }
-        fields
-    }
 }
 
 impl Store {
