@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::model::Bytes;
 
@@ -48,6 +48,19 @@ pub(super) struct Column {
     pub(super) least: usize,
     /// Whether its cells begin at its left edge.
     pub(super) left: bool,
+    /// When it makes way where the line is too long.
+    pub(super) yields: Yields,
+}
+
+/// What a column makes way for, the first to go first: who holds the memory says more than how warm the card is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Yields {
+    /// The largest holder's name; of several columns the one with the lowest number goes first.
+    ToAName(u8),
+    /// How many holders there are, or why that is unknown.
+    ToTheSum(u8),
+    /// Nothing.
+    Never,
 }
 
 /// Something at the end of a line that is left out whole where it does not fit.
@@ -71,34 +84,67 @@ pub(super) struct Line {
 /// Lays out lines under each other.
 pub(super) struct Layout<'a> {
     columns: &'a [Column],
+    /// 0 for a column that is left out.
     widths: Vec<usize>,
+    /// Where a line is cut.
+    cut: Option<usize>,
     glyphs: Glyphs,
 }
 
 impl<'a> Layout<'a> {
-    /// So many columns are never left out: which GPU, and its memory.
-    const KEPT: usize = 3;
-
-    pub(super) fn new(columns: &'a [Column], glyphs: Glyphs, lines: &[Line]) -> Self {
+    /// For these lines. With `cut` no line is longer: columns make way for holders and notes, on all lines alike.
+    pub(super) fn new(columns: &'a [Column], glyphs: Glyphs, lines: &[Line], cut: Option<usize>) -> Self {
         let width_of = |at: usize| lines.iter().filter_map(|line| line.cells.get(at)).map(|cell| cell.width()).max();
         let widths = columns.iter().enumerate().map(|(at, column)| width_of(at).filter(|w| *w > 0).map_or(0, |w| w.max(column.least))).collect();
-        Self { columns, widths, glyphs }
+        let mut layout = Self { columns, widths, cut, glyphs };
+        if let Some(cut) = cut {
+            layout.make_way(lines, cut);
+        }
+        layout
     }
 
-    /// Appends one line and its end. With a width it is cut at the last whole part that fits.
-    pub(super) fn write(&self, line: &Line, width: Option<usize>, out: &mut String) {
+    /// Leaves out columns until every line shows its largest holder, or where that cannot be, at least how many it has.
+    fn make_way(&mut self, lines: &[Line], cut: usize) {
+        let mut order: Vec<usize> = (0..self.columns.len()).filter(|at| self.columns[*at].yields != Yields::Never).collect();
+        order.sort_by_key(|at| self.columns[*at].yields);
+        let to_a_name = order.iter().filter(|at| matches!(self.columns[**at].yields, Yields::ToAName(_))).count();
+        let fits = |layout: &Self, wanted: fn(&Self, &Line) -> usize| {
+            lines.iter().all(|line| layout.parts(line).iter().map(|part| part.width()).sum::<usize>() + wanted(layout, line) <= cut)
+        };
+        let whole = self.widths.clone();
+        for (wanted, most) in [(Self::first_and_more as fn(&Self, &Line) -> usize, to_a_name), (Self::only_more, order.len())] {
+            self.widths.clone_from(&whole);
+            for gone in 0..=most {
+                if let Some(at) = gone.checked_sub(1) {
+                    self.widths[order[at]] = 0;
+                }
+                if fits(self, wanted) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn first_and_more(&self, line: &Line) -> usize {
+        line.items.first().map_or(0, |first| first.text.width() + 2 + self.more(&line.items[1..]).width())
+    }
+
+    fn only_more(&self, line: &Line) -> usize {
+        self.more(&line.items).width()
+    }
+
+    /// Appends one line and its end.
+    pub(super) fn write(&self, line: &Line, out: &mut String) {
         let mut parts = self.parts(line);
-        let Some(width) = width else {
+        let Some(cut) = self.cut else {
             let items = line.items.iter().map(|item| format!("  {}", item.text));
             parts.extend(items);
             return finish(&parts, out);
         };
-        let mut used: usize = parts.iter().map(|part| part.width()).sum();
-        while used > width && parts.len() > Self::KEPT {
-            used -= parts.pop().map_or(0, |part| part.width());
-        }
-        parts.push(self.fitting(&line.items, width.saturating_sub(used)));
-        finish(&parts, out);
+        let used: usize = parts.iter().map(|part| part.width()).sum();
+        parts.push(self.fitting(&line.items, cut.saturating_sub(used)));
+        // Where not even the figures and the reason fit, what is cut is marked as cut.
+        finish(&[ending(&parts.concat(), cut, self.glyphs.more)], out);
     }
 
     /// Columns and notes with the blanks before them.
@@ -108,7 +154,7 @@ impl<'a> Layout<'a> {
             if *width == 0 {
                 continue;
             }
-            let blanks = width - cell.width();
+            let blanks = width.saturating_sub(cell.width());
             let (before, after) = if column.left { (0, blanks) } else { (blanks, 0) };
             let prefix = if cell.is_empty() { " ".repeat(column.prefix.width()) } else { column.prefix.to_owned() };
             parts.push(format!("{}{prefix}{}{cell}{}", " ".repeat(column.gap), " ".repeat(before), " ".repeat(after)));
@@ -144,6 +190,24 @@ impl<'a> Layout<'a> {
             None => format!("  {more} +{} {unknown}", items.len()),
         }
     }
+}
+
+/// At most `cut` columns of it; the mark stands where something was cut.
+fn ending(text: &str, cut: usize, mark: &str) -> String {
+    if text.trim_end().width() <= cut {
+        return text.to_owned();
+    }
+    let room = cut.saturating_sub(mark.width());
+    let mut kept = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > room {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + mark
 }
 
 fn finish(parts: &[String], out: &mut String) {

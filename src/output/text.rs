@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
 use super::holders::holders;
-use super::line::{Column, Glyphs, Layout, Line};
+use super::line::{Column, Glyphs, Layout, Line, Yields};
 use crate::model::{Bytes, DeviceMemory, GpuState, Reading};
 use crate::monitor::{GpuRow, Monitor};
 use crate::record::local;
@@ -20,16 +20,16 @@ pub struct LineOptions {
 
 /// Gap, prefix, least width and side of each column; the last two are a log's.
 const COLUMNS: [Column; 10] = [
-    Column { gap: 0, prefix: "", least: 0, left: true },  // label
-    Column { gap: 1, prefix: "", least: 0, left: true },  // name
-    Column { gap: 2, prefix: "", least: 0, left: false }, // used of total
-    Column { gap: 2, prefix: "", least: 4, left: false }, // percent of the room
-    Column { gap: 2, prefix: "free ", least: 0, left: false },
-    Column { gap: 2, prefix: "util ", least: 0, left: false },
-    Column { gap: 2, prefix: "", least: 0, left: false }, // temperature
-    Column { gap: 1, prefix: "", least: 0, left: false }, // power of its limit
-    Column { gap: 2, prefix: "max ", least: 0, left: false },
-    Column { gap: 2, prefix: "", least: 0, left: true }, // trend
+    Column { gap: 0, prefix: "", least: 0, left: true, yields: Yields::Never }, // label
+    Column { gap: 1, prefix: "", least: 0, left: true, yields: Yields::ToTheSum(3) }, // name
+    Column { gap: 2, prefix: "", least: 0, left: false, yields: Yields::Never }, // used of total
+    Column { gap: 2, prefix: "", least: 4, left: false, yields: Yields::ToTheSum(2) }, // percent of the room
+    Column { gap: 2, prefix: "free ", least: 0, left: false, yields: Yields::ToTheSum(5) },
+    Column { gap: 2, prefix: "util ", least: 0, left: false, yields: Yields::ToTheSum(0) },
+    Column { gap: 2, prefix: "", least: 0, left: false, yields: Yields::ToAName(1) }, // temperature
+    Column { gap: 1, prefix: "", least: 0, left: false, yields: Yields::ToAName(0) }, // power of its limit
+    Column { gap: 2, prefix: "max ", least: 0, left: false, yields: Yields::ToTheSum(4) },
+    Column { gap: 2, prefix: "", least: 0, left: true, yields: Yields::ToTheSum(1) }, // trend
 ];
 
 /// How many of the columns a snapshot has: it has no past.
@@ -38,9 +38,9 @@ const SNAPSHOT: usize = 8;
 /// Appends the status line of each GPU.
 pub fn status_lines(monitor: &Monitor, options: &LineOptions, out: &mut String) {
     let lines = lines(monitor, options, SNAPSHOT);
-    let layout = Layout::new(&COLUMNS[..SNAPSHOT], Glyphs::new(options.ascii), &lines);
+    let layout = Layout::new(&COLUMNS[..SNAPSHOT], Glyphs::new(options.ascii), &lines, options.width);
     for line in &lines {
-        layout.write(line, options.width, out);
+        layout.write(line, out);
     }
 }
 
@@ -50,10 +50,10 @@ pub fn log_lines(monitor: &Monitor, options: &LineOptions, zone: &TimeZone, out:
     let time = format!("{}  ", local(time, zone));
     let width = options.width.map(|width| width.saturating_sub(time.width()));
     let lines = lines(monitor, options, COLUMNS.len());
-    let layout = Layout::new(&COLUMNS, Glyphs::new(options.ascii), &lines);
+    let layout = Layout::new(&COLUMNS, Glyphs::new(options.ascii), &lines, width);
     for line in &lines {
         out.push_str(&time);
-        layout.write(line, width, out);
+        layout.write(line, out);
     }
 }
 

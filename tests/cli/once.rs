@@ -147,8 +147,26 @@ fn columns_is_honoured_and_cuts_after_a_whole_part() {
         let text = printed(machine.vramtop(&["--once"]).env("COLUMNS", columns.to_string()));
         assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
     }
-    let text = printed(machine.vramtop(&["--once"]).env("COLUMNS", "100"));
-    assert_eq!(text.lines().next(), Some("0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  util 40%  41°C 250/700W  … +3 64.5G"));
+    let first = |machine: &Machine, columns: &str| {
+        let text = printed(machine.vramtop(&["--once"]).env("COLUMNS", columns));
+        text.lines().next().map(str::to_owned)
+    };
+    // Power and temperature make way for the largest holder's name; the rest for nothing but how many there are.
+    let lines = [
+        ("100", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  util 40%  41°C  ?(5000010) 40.0G  … +2 24.5G"),
+        ("90", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  util 40%  ?(5000010) 40.0G  … +2 24.5G"),
+        ("80", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  util 40%  41°C  … +3 64.5G"),
+        ("60", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  … +3 64.5G"),
+        ("50", "0  64.5/140.4 GiB  free  75.3  … +3 64.5G"),
+        ("30", "0  64.5/140.4 GiB  … +3 64.5G"),
+    ];
+    for (columns, line) in lines {
+        assert_eq!(first(&machine, columns).as_deref(), Some(line), "{columns}");
+    }
+    // Why the holders are unknown is not dropped either.
+    let silent = Machine::of("[[gpu]]\n[[fault]]\ncall = [\"compute\", \"graphics\", \"mps\"]\nerror = \"Unknown\"\n");
+    let line = first(&silent, "80").expect("a line");
+    assert!(line.contains("holders: "), "{line}");
 }
 
 #[test]
