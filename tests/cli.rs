@@ -13,6 +13,8 @@ mod once;
 mod refusals;
 #[path = "cli/smi.rs"]
 mod smi;
+#[path = "cli/unread.rs"]
+mod unread;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -152,6 +152,17 @@ fn a_spike_between_two_samples_is_seen() {
 }
 
 #[test]
+fn a_gpu_that_cannot_be_opened_is_a_warning() {
+    let scenario = "[[gpu]]\nrepeat = 2\n[[fault]]\ncall = \"handle\"\ngpu = 1\nerror = \"GpuLost\"\n";
+    with_scenario("a_gpu_that_cannot_be_opened_is_a_warning", scenario, |machine| {
+        let monitor = apply(&until_samples(&mut machine.source(), 2));
+        assert_eq!(monitor.gpus().len(), 1);
+        let [warning] = monitor.warnings() else { panic!("{:?}", monitor.warnings()) };
+        assert_eq!(warning.to_string(), "GPU 1: GPU is lost: it could not be opened and is left out");
+    });
+}
+
+#[test]
 fn a_lost_gpu_keeps_its_row_and_the_others_go_on() {
     with_named("a_lost_gpu_keeps_its_row_and_the_others_go_on", "lost", |machine| {
         let mut source = machine.source();

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use super::once::PATIENCE;
 use super::signals::{self, Signal};
 use super::terminal::READER;
+use super::unread::{News, Payload};
 use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
 use crate::config::Config;
@@ -37,7 +38,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
         Out::Json(Writer::new(out))
     } else {
         let (options, zone) = (look.line_options(config.style()), TimeZone::system());
-        Out::Lines { out, lines: String::new(), print: Box::new(move |monitor, lines| log_lines(monitor, &options, &zone, lines)) }
+        Out::lines(out, Payload::Figures, Box::new(move |monitor, lines| log_lines(monitor, &options, &zone, lines)))
     };
     follow(look, look.live(config, interval_ms, FixedFacts::First, host), out)
 }
@@ -64,9 +65,9 @@ pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Res
         match input {
             Input::Feed(Feed::Record(record)) => {
                 stall.told = false;
-                log.take(&record)?;
+                let exit = log.take(&record)?;
                 if look.count.is_some_and(|count| log.written >= count) {
-                    return Ok(Exit::Fine);
+                    return Ok(exit);
                 }
             }
             Input::Feed(Feed::Ended(SourceEnd::Finished)) => return Ok(Exit::Fine),
@@ -119,25 +120,44 @@ type Print = Box<dyn FnMut(&Monitor, &mut String)>;
 pub(super) enum Out {
     /// As a recording.
     Json(Writer<Box<dyn Write>>),
-    /// As lines, each sample's at once.
-    Lines { out: Box<dyn Write>, lines: String, print: Print },
+    /// As lines, each sample's at once; what they do not say goes to stderr.
+    Lines { out: Box<dyn Write>, lines: String, print: Print, news: News },
+}
+
+impl Out {
+    /// As lines that `print` appends.
+    pub(super) fn lines(out: Box<dyn Write>, payload: Payload, print: Print) -> Self {
+        Self::Lines { out, lines: String::new(), print, news: News::new(payload) }
+    }
+
+    const fn payload(&self) -> Payload {
+        match self {
+            Self::Json(_) => Payload::Figures,
+            Self::Lines { news, .. } => news.payload(),
+        }
+    }
 }
 
 impl Log {
-    fn take(&mut self, record: &Record) -> io::Result<()> {
+    /// Writes what the record says, and how the log ends if this is its last.
+    fn take(&mut self, record: &Record) -> io::Result<Exit> {
         self.monitor.apply(record);
-        let is_sample = matches!(record, Record::Sample(_));
         match &mut self.out {
             Out::Json(writer) => writer.record(record, &self.monitor)?,
-            Out::Lines { out, lines, print } if is_sample => {
-                lines.clear();
-                print(&self.monitor, lines);
-                out.write_all(lines.as_bytes())?;
-                out.flush()?;
+            Out::Lines { out, lines, print, news } => {
+                for sentence in news.of(record, &self.monitor) {
+                    super::say(&sentence)?;
+                }
+                if let Record::Sample(_) = record {
+                    lines.clear();
+                    print(&self.monitor, lines);
+                    out.write_all(lines.as_bytes())?;
+                    out.flush()?;
+                }
             }
-            Out::Lines { .. } => {}
         }
-        self.written += u64::from(is_sample);
-        Ok(())
+        let Record::Sample(sample) = record else { return Ok(Exit::Fine) };
+        self.written += 1;
+        Ok(self.out.payload().exit(sample))
     }
 }

@@ -17,6 +17,7 @@ mod screen_loop;
 mod settings;
 mod signals;
 mod terminal;
+mod unread;
 
 use std::env;
 use std::io::{self, Write as _};

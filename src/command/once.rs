@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 
 use super::terminal::READER;
+use super::unread::{News, Payload};
 use crate::cli::{Form, Look};
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::model::{Absence, Fault, Record, Sample};
+use crate::model::{Record, Sample};
 use crate::monitor::Monitor;
 use crate::output::status_lines;
 use crate::record::Writer;
@@ -38,7 +39,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
         out.write_all(text.as_bytes())?;
         out.flush()?;
     }
-    ended(&sample)
+    ended(sample, &monitor, Payload::Figures)
 }
 
 /// Reads until the first sample.
@@ -80,24 +81,11 @@ pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result
     }
 }
 
-/// How a look ends: 5 when some device could not be read while others were, 1 when none could, 4 when all of them lacked a
-/// permission. What is left out is not passed over in silence.
-pub(super) fn ended(sample: &Sample) -> anyhow::Result<Exit> {
-    let unopened = sample.faults.iter().filter(|fault| fault.gpu.is_none());
-    for fault in unopened.clone() {
-        super::say(&format!("{}, so it is left out. See dmesg for NVRM and Xid lines", fault.reason))?;
+/// Says what the look lacks, and how it ends.
+pub(super) fn ended(sample: Sample, monitor: &Monitor, payload: Payload) -> anyhow::Result<Exit> {
+    let exit = payload.exit(&sample);
+    for sentence in News::new(payload).of(&Record::Sample(Box::new(sample)), monitor) {
+        super::say(&sentence)?;
     }
-    let unread: Vec<&Absence> = sample.gpus.iter().filter_map(|gpu| gpu.memory.absence()).filter(|why| is_unreadable(why)).collect();
-    let permission = unread.iter().all(|why| **why == Absence::NotPermitted) && unopened.clone().all(Fault::is_of_permission);
-    Ok(match (unread.len(), unopened.count()) {
-        (0, 0) => Exit::Fine,
-        (unread, _) if unread < sample.gpus.len() => Exit::SomeUnreadable,
-        _ if permission => Exit::NotPermitted,
-        _ => Exit::Failed,
-    })
-}
-
-/// What was not asked for is not missing, and a GPU that sleeps is left alone on purpose.
-const fn is_unreadable(why: &Absence) -> bool {
-    !matches!(why, Absence::NotAsked | Absence::StaleSince(_))
+    Ok(exit)
 }

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 
+use super::unread::Payload;
 use super::{log, once};
 use crate::cli::{Form, Look, Smi};
 use crate::collect::{FixedFacts, HostScope, LiveOptions, TelemetryScope};
@@ -29,6 +30,7 @@ pub(super) fn run(look: &Look, smi: &Smi, config: &Config) -> anyhow::Result<Exi
         }
     };
     let query = query(smi, dialect).map_err(|error| UsageError(error.to_string()))?;
+    let payload = if query.is_of_processes() { Payload::Lists } else { Payload::Figures };
     let filtered = !look.user.is_empty() || !look.pid.is_empty();
     let named = if query.names_processes() || filtered { None } else { Some(0) };
     let options = options(look, config, named, query.asks());
@@ -41,9 +43,9 @@ pub(super) fn run(look: &Look, smi: &Smi, config: &Config) -> anyhow::Result<Exi
             }
             query.rows(monitor, &zone, lines);
         });
-        return log::follow(look, options, log::Out::Lines { out: look.writer()?, lines: String::new(), print });
+        return log::follow(look, options, log::Out::lines(look.writer()?, payload, print));
     }
-    print_once(look, options, |monitor, text| {
+    print_once(look, options, payload, |monitor, text| {
         query.header(text);
         query.rows(monitor, &zone, text);
     })
@@ -54,7 +56,7 @@ pub(super) fn run(look: &Look, smi: &Smi, config: &Config) -> anyhow::Result<Exi
 /// # Errors
 /// When nothing can be read, or not written.
 pub(super) fn list(look: &Look, config: &Config) -> anyhow::Result<Exit> {
-    print_once(look, options(look, config, Some(0), Vec::new()), gpu_list)
+    print_once(look, options(look, config, Some(0), Vec::new()), Payload::Figures, gpu_list)
 }
 
 fn query(smi: &Smi, dialect: Dialect) -> Result<Query, FieldError> {
@@ -71,12 +73,12 @@ fn options(look: &Look, config: &Config, named: Option<usize>, asks: Vec<Ask>) -
     LiveOptions { telemetry: TelemetryScope::Asked(asks), slow: false, ..options }
 }
 
-fn print_once(look: &Look, options: LiveOptions, print: impl FnOnce(&Monitor, &mut String)) -> anyhow::Result<Exit> {
+fn print_once(look: &Look, options: LiveOptions, payload: Payload, print: impl FnOnce(&Monitor, &mut String)) -> anyhow::Result<Exit> {
     let (monitor, sample) = once::first_sample(options, look.wanted()?)?;
     let mut text = String::new();
     print(&monitor, &mut text);
     let mut out = look.writer()?;
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    once::ended(&sample)
+    once::ended(sample, &monitor, payload)
 }

@@ -32,6 +32,11 @@ pub enum Warning {
         /// Label of the device.
         gpu: String,
     },
+    /// The driver could not open a device, so that it has no row.
+    Unopened {
+        /// Its number and the driver's word for why.
+        reason: SafeText,
+    },
     /// The driver itself is gone (being reloaded, or of another version than its library).
     DriverGone {
         /// The driver's word for it.
@@ -78,7 +83,7 @@ impl Warning {
     /// How loud.
     pub const fn severity(&self) -> Severity {
         match self {
-            Self::Lost { .. } | Self::DriverGone { .. } => Severity::Alarm,
+            Self::Lost { .. } | Self::Unopened { .. } | Self::DriverGone { .. } => Severity::Alarm,
             _ => Severity::Warn,
         }
     }
@@ -96,10 +101,11 @@ impl Warning {
         match self {
             Self::DriverGone { .. } => 0,
             Self::Lost { .. } => 1,
-            Self::AtTheEdge { .. } => 2,
-            Self::MemoryUnknown { .. } => 3,
-            Self::HoldersUnknown { .. } => 4,
-            Self::Unattributed { .. } => 5,
+            Self::Unopened { .. } => 2,
+            Self::AtTheEdge { .. } => 3,
+            Self::MemoryUnknown { .. } => 4,
+            Self::HoldersUnknown { .. } => 5,
+            Self::Unattributed { .. } => 6,
         }
     }
 }
@@ -108,6 +114,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost { gpu } => write!(f, "GPU {gpu} is lost: the driver no longer answers for it"),
+            Self::Unopened { reason } => write!(f, "{reason}: it could not be opened and is left out"),
             Self::DriverGone { reason } => write!(f, "the driver is gone ({reason}): figures are the last known, looking for it again"),
             Self::AtTheEdge { gpu, free, holder: None } => write!(f, "GPU {gpu} at the edge: {free} free"),
             Self::AtTheEdge { gpu, free, holder: Some(holder) } => {

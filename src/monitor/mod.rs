@@ -38,6 +38,8 @@ pub struct Monitor {
     warnings: Vec<Warning>,
     events: Vec<Event>,
     driver_gone: Option<SafeText>,
+    /// Devices that could not be opened, with the driver's word for why.
+    unopened: Vec<SafeText>,
     now: Option<(Moment, u64)>,
     first_sample_ms: Option<u64>,
     /// Up to when the readings reach on the sample's own clock; `None` where nothing was read since they broke off.
@@ -151,6 +153,8 @@ impl Monitor {
         self.now = Some((sample.time, sample.elapsed_ms));
         self.first_sample_ms.get_or_insert(sample.elapsed_ms);
         self.own = sample.own;
+        self.unopened.clear();
+        self.unopened.extend(sample.faults.iter().filter(|fault| fault.gpu.is_none()).map(|fault| fault.reason.clone()));
         self.samples += 1;
         let facts: Vec<Arc<GpuFacts>> = self.gpus.iter().map(|row| Arc::clone(&row.facts)).collect();
         for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
@@ -232,6 +236,7 @@ impl Monitor {
     fn warn(&self) -> Vec<Warning> {
         let mut warnings: Vec<Warning> = Vec::new();
         warnings.extend(self.driver_gone.clone().map(|reason| Warning::DriverGone { reason }));
+        warnings.extend(self.unopened.iter().cloned().map(|reason| Warning::Unopened { reason }));
         for (at, row) in self.gpus.iter().enumerate() {
             row.warn(|| self.largest_holder(at), &mut warnings);
         }

@@ -146,6 +146,11 @@ impl Query {
         asks
     }
 
+    /// Whether it prints a line a process.
+    pub fn is_of_processes(&self) -> bool {
+        self.subject == Subject::Processes
+    }
+
     /// Whether the host has to be asked for the processes' names.
     pub fn names_processes(&self) -> bool {
         self.fields.iter().any(|field| field.names.contains(&apps::PROCESS_NAME))
