@@ -67,13 +67,13 @@ impl GpuStep {
             return;
         }
         let read = if self.shares_host_memory {
-            let known: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            pool().and_then(|(total, available)| DeviceMemory::shared(total, available, known))
+            let processes = self.held();
+            pool().and_then(|(total, available)| DeviceMemory::shared(total, available, processes))
         } else {
             self.device.memory()
         };
         self.note_condition(now_ms);
-        self.lane.push(LanePoint { at_ms: now_ms, used: read.get().map(|m| m.used()) });
+        self.lane.push(LanePoint { at_ms: now_ms, used: read.get().and_then(|memory| memory.used()) });
         self.memory = read;
     }
 
@@ -94,7 +94,7 @@ impl GpuStep {
             self.read_memory(now_ms, &mut pool);
             self.paired = self.memory.clone();
             let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            if again || self.memory.get().is_none_or(|m| claimed <= m.used()) {
+            if again || self.memory.get().and_then(|memory| memory.used()).is_none_or(|used| claimed <= used) {
                 break;
             }
         }
@@ -189,9 +189,22 @@ impl GpuStep {
         self.state = GpuState::Present;
     }
 
-    /// No process and no work: it could sleep.
+    /// No process and no work: it could sleep. A utilization that cannot be told (not supported, or not asked for) is no sign of work;
+    /// one that failed is none of rest.
     pub(super) fn is_idle(&self) -> bool {
-        self.listed.is_empty() && self.list.is_value() && self.telemetry.gpu.get().is_none_or(|p| p.value() == 0)
+        let works = match &self.telemetry.gpu {
+            Reading::Value(percent) => percent.value() > 0,
+            Reading::Absent(why) => matches!(why, Absence::Failed(_)),
+        };
+        self.listed.is_empty() && self.list.is_value() && !works
+    }
+
+    /// What its processes hold together, by the last list; `None` where that cannot be read or one of them has no figure.
+    fn held(&self) -> Option<Bytes> {
+        if !self.list.is_value() {
+            return None;
+        }
+        self.listed.iter().map(|listed| listed.memory.get()).sum()
     }
 
     pub(super) fn listed(&self) -> &[Listed] {

@@ -312,7 +312,7 @@ impl Monitor {
             sum.total += one.total;
             sum.free += one.free;
             sum.driver = both(sum.driver, one.driver);
-            sum.host += one.host;
+            sum.host = both(sum.host, one.host);
             sum.processes = both(sum.processes, one.processes);
             sum.unattributed = both(sum.unattributed, one.unattributed);
             sum.overlap = both(sum.overlap, one.overlap);

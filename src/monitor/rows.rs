@@ -158,8 +158,8 @@ impl GpuRow {
     /// How full it was at most in the last step, as a share of what can be handed out.
     pub(super) fn highest_fullness(&self) -> Option<Percent> {
         let memory = self.memory.value()?;
-        let highest = self.range.map_or(memory.used(), |(_, max)| max);
-        (highest + memory.host()).percent_of(memory.room())
+        let above_now = self.range.zip(memory.used()).map_or(Bytes::ZERO, |((_, max), used)| max.saturating_sub(used));
+        (memory.taken() + above_now).percent_of(memory.room())
     }
 
     pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, warnings: &mut Vec<Warning>) {
