@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::nvml::{Condition, Device, Listed};
 use super::{Clock, TelemetryScope};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, Telemetry, Untracked, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, Fault, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, Telemetry, Untracked,
+    UtilizationPercent,
 };
 
 /// Memory of the machine, for devices without any of their own: total and available.
@@ -30,6 +31,13 @@ pub(super) struct GpuStep {
     /// Kernel time a process, from the slow lane's last answer.
     pub(super) sm: HashMap<u32, UtilizationPercent>,
     pub(super) sm_asked: Reading<()>,
+}
+
+/// What the lanes had read of a step that was cut off with the driver.
+pub(super) struct CutOff {
+    id: GpuId,
+    lane: Lane,
+    ranges: HashMap<u32, (Bytes, Bytes)>,
 }
 
 impl GpuStep {
@@ -168,6 +176,19 @@ impl GpuStep {
             (Condition::Lost, _) => GpuState::Lost { since_ms: now_ms },
             _ => GpuState::Present,
         };
+    }
+
+    /// The driver is gone: what was read since the last sample.
+    pub(super) fn cut_off(self) -> CutOff {
+        CutOff { id: self.device.facts().id.clone(), lane: self.lane, ranges: self.ranges }
+    }
+
+    /// Goes on with the step that was cut off, where it was this device's.
+    pub(super) fn go_on(&mut self, cut_off: &mut Vec<CutOff>) {
+        if let Some(at) = cut_off.iter().position(|cut_off| cut_off.id == self.device.facts().id) {
+            let before = cut_off.swap_remove(at);
+            (self.lane, self.ranges) = (before.lane, before.ranges);
+        }
     }
 
     /// A time without readings begins: what was last known is not carried on.

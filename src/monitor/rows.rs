@@ -245,7 +245,8 @@ impl ProcessRow {
         }
     }
 
-    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, before_ms: u64) {
+    /// Takes in a step. `read` is what of it was read, from when to when: between is a gap.
+    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, read: &[(u64, u64)]) {
         self.listed = true;
         self.facts = Arc::clone(&process.facts);
         self.kind = process.kind;
@@ -259,7 +260,9 @@ impl ProcessRow {
         self.range = range;
         if let Some((min, max)) = range {
             Peak::raise(&mut self.peak, max, sample.time);
-            self.history.push(before_ms, sample.elapsed_ms, min, max);
+            for (from_ms, to_ms) in read {
+                self.history.push(*from_ms, *to_ms, min, max);
+            }
         }
     }
 
