@@ -249,7 +249,7 @@ fn an_older_list_still_names_its_holders() {
     let before = sample.gpus[0].memory.get().expect("figures");
     let more = Bytes::gib(2).0;
     sample.gpus[0].memory =
-        DeviceMemory::new(before.total().0, before.used().0 + more, before.free().0 - more, before.driver().map(|reserve| reserve.0));
+        DeviceMemory::new(before.total().0, before.used().expect("used").0 + more, before.free().0 - more, before.driver().map(|reserve| reserve.0));
     let then = draw(&mut app, &MONO, 120, 36).backend().to_string();
     update(&mut app, Msg::Record(Box::new(Record::Sample(sample))));
     let now = draw(&mut app, &MONO, 120, 36).backend().to_string();

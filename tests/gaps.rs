@@ -49,8 +49,67 @@ fn a_stall_is_a_gap_of_devices_and_of_processes() {
         assert_eq!(samples(&records).last().expect("samples").elapsed_ms, 25_000);
         for monitor in live_and_replayed(&records) {
             let process = monitor.processes().first().expect("a process");
-            assert_eq!(seconds(&process.history.seconds), [0, 1, 2, 23, 24]);
-            assert_eq!(seconds(&monitor.gpus()[0].history.seconds), [0, 1, 2, 23, 24]);
+            // The reading of 3 s holds until the next was due, 50 ms later.
+            assert_eq!(seconds(&process.history.seconds), [0, 1, 2, 3, 23, 24]);
+            assert_eq!(seconds(&monitor.gpus()[0].history.seconds), [0, 1, 2, 3, 23, 24]);
+        }
+    });
+}
+
+/// A machine that stops in the middle of a step: who waits for 3.4 s wakes up at 23.4 s.
+struct Stall(TestClock);
+
+impl Clock for Stall {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms()
+    }
+    fn now_us(&self) -> u64 {
+        self.0.now_us()
+    }
+    fn wall(&self) -> Moment {
+        self.0.wall()
+    }
+    fn sleep_until_ms(&mut self, at_ms: u64) {
+        let stalls = self.now_ms() < 3_400 && at_ms >= 3_400;
+        self.0.sleep_until_ms(if stalls { 23_400 } else { at_ms });
+    }
+}
+
+/// What the rings of the only device and of the only process have of a second, in MiB.
+fn ranges_at(monitor: &Monitor, second: u64) -> [Option<(u64, u64)>; 2] {
+    let gpu = monitor.gpus()[0].history.seconds.at(second * 1000).and_then(|slot| slot.range());
+    let process = monitor.processes()[0].history.seconds.at(second * 1000).and_then(|slot| slot.range());
+    let mib = |unit: u64| move |(low, high): (u32, u32)| (u64::from(low) * unit / 1024, u64::from(high) * unit / 1024);
+    [gpu.map(mib(1)), process.map(mib(64))]
+}
+
+#[test]
+fn what_was_read_before_a_stall_stays() {
+    // It grows to 3 GiB at 3.1 s and is back at 1 GiB when the machine goes on.
+    let scenario = "[[gpu]]\nprocess = [{ pid = 5000001, memory = { steps = [[0, '1GiB'], [3.1, '3GiB'], [10, '1GiB']] } }]\n";
+    with_scenario("what_was_read_before_a_stall_stays", scenario, |machine| {
+        let records = until_samples(&mut LiveSource::new(machine.options(), Stall(machine.clock()), Arc::default()), 6);
+        assert_eq!(samples(&records)[3..].iter().map(|sample| sample.elapsed_ms).collect::<Vec<_>>(), [3_000, 23_400, 24_000]);
+        for monitor in live_and_replayed(&records) {
+            assert_eq!(ranges_at(&monitor, 2), [Some((1024, 1024)); 2]);
+            assert_eq!(ranges_at(&monitor, 3), [Some((1024, 3072)); 2]);
+            assert!((4..23).all(|second| ranges_at(&monitor, second) == [None; 2]));
+            assert_eq!(ranges_at(&monitor, 23)[0], Some((1024, 1024)));
+        }
+    });
+}
+
+#[test]
+fn what_was_read_before_the_driver_went_stays() {
+    // It grows to 3 GiB at 3.1 s; the driver cannot be read, nor opened, from 3.6 s to 30 s.
+    let scenario = "[[gpu]]\nprocess = [{ pid = 5000001, memory = { steps = [[0, '1GiB'], [3.1, '3GiB'], [10, '1GiB']] } }]\n\
+        [[fault]]\ncall = ['memory', 'processes', 'init']\nfrom_s = 3.59\nto_s = 30\nerror = 'DriverNotLoaded'\n";
+    with_scenario("what_was_read_before_the_driver_went_stays", scenario, |machine| {
+        let records = until_samples(&mut machine.source(), 7);
+        assert!(samples(&records)[4].elapsed_ms >= 30_000);
+        for monitor in live_and_replayed(&records) {
+            assert_eq!(ranges_at(&monitor, 3), [Some((1024, 3072)); 2]);
+            assert!((4..29).all(|second| ranges_at(&monitor, second) == [None; 2]));
         }
     });
 }
@@ -130,8 +189,8 @@ fn a_slow_reopening_is_a_gap() {
         assert_eq!(gaps, [&EventKind::Gap { ms: 3_950 }]);
         assert_eq!(samples(&records)[10..].iter().map(|sample| sample.elapsed_ms).collect::<Vec<_>>(), [10_000, 14_000, 15_000, 16_000]);
         for monitor in live_and_replayed(&records) {
-            assert_eq!(seconds(&monitor.gpus()[0].history.seconds)[9..], [9, 14, 15]);
-            assert_eq!(seconds(&monitor.processes()[0].history.seconds)[9..], [9, 13, 14, 15]);
+            assert_eq!(seconds(&monitor.gpus()[0].history.seconds)[9..], [9, 10, 14, 15]);
+            assert_eq!(seconds(&monitor.processes()[0].history.seconds)[9..], [9, 10, 13, 14, 15]);
         }
     });
 }

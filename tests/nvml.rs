@@ -93,7 +93,7 @@ fn memory_v2_keeps_the_reserve_apart() {
         let mut gpu = one();
         let memory = gpu.memory().get().unwrap();
         assert_eq!((memory.source(), memory.total()), (MemorySource::V2, Bytes(TOTAL)));
-        assert_eq!((memory.used(), memory.driver()), (Bytes::gib(9), Some(Bytes(RESERVED))));
+        assert_eq!((memory.used(), memory.driver()), (Some(Bytes::gib(9)), Some(Bytes(RESERVED))));
         assert_eq!(memory.free(), Bytes(TOTAL - RESERVED - 9 * Bytes::GIB));
         assert_eq!(rows(&mut gpu), [(41, "C", gib(9))]);
         assert_eq!((gpu.condition(), faults(&mut gpu)), (Condition::Fine, vec![]));
@@ -104,7 +104,7 @@ fn memory_v2_keeps_the_reserve_apart() {
 fn expect_v1(gpu: &mut Device) {
     let memory = gpu.memory().get().unwrap();
     assert_eq!((memory.source(), memory.driver()), (MemorySource::V1, None));
-    assert_eq!(memory.used(), Bytes(9 * Bytes::GIB + RESERVED));
+    assert_eq!(memory.used(), Some(Bytes(9 * Bytes::GIB + RESERVED)));
     assert_eq!(rows(gpu), [(41, "C", gib(9))]);
     assert_eq!(faults(gpu), []);
 }
@@ -284,7 +284,7 @@ fn nonsense_is_never_a_figure() {
 
         // The fields of v2 are mixed up: v1 says used with the reserve inside.
         let memory = gpus[4].memory().get().unwrap();
-        assert_eq!((memory.source(), memory.used()), (MemorySource::V1, Bytes(Bytes::GIB + RESERVED)));
+        assert_eq!((memory.source(), memory.used()), (MemorySource::V1, Some(Bytes(Bytes::GIB + RESERVED))));
 
         // Rows of v1 in an array of v3: v1 is asked, and stays.
         for _ in 0..2 {
@@ -353,8 +353,8 @@ fn mig_instances_follow_their_parent_and_own_their_processes() {
         assert_eq!(rows(&mut gpus[2]), [(5_000_102, "C", gib(30))]);
         assert_eq!(rows(&mut gpus[4]), [(5_000_110, "C", gib(5))]);
         let memory = gpus[1].memory().get().unwrap();
-        assert_eq!((memory.total(), memory.used()), (Bytes::gib(16), Bytes::gib(11)));
-        assert_eq!(gpus[0].memory().get().unwrap().used(), Bytes::gib(41));
+        assert_eq!((memory.total(), memory.used()), (Bytes::gib(16), Some(Bytes::gib(11))));
+        assert_eq!(gpus[0].memory().get().unwrap().used(), Some(Bytes::gib(41)));
         gpus[1].read_fixed();
         assert_eq!(gpus[1].telemetry().gpu, Reading::NOT_SUPPORTED);
         assert_eq!(gpus[1].energy(), Reading::NOT_SUPPORTED);
@@ -463,7 +463,7 @@ fn a_closed_driver_answers_uninitialized_and_opens_again() {
 
         let second = driver();
         assert_eq!(second.device_count(), Reading::Value(1));
-        assert_eq!(one().memory().get().unwrap().used(), Bytes::gib(9));
+        assert_eq!(one().memory().get().unwrap().used(), Some(Bytes::gib(9)));
         // Handles of before the closing are not the driver's any more.
         assert_eq!(gpu.memory(), Reading::failed("Uninitialized"));
         assert!(second.spent_ns() > 0);

@@ -123,7 +123,7 @@ fn sample() -> Sample {
         gpus: vec![gpu],
         processes: vec![process],
         faults: vec![Fault { gpu: None, call: "processes", reason: text("Unknown Error") }],
-        own: OwnCost { cpu_permille: Some(3), driver_us_per_s: Some(1200), rss: Bytes(9_437_184) },
+        own: OwnCost { cpu_permille: Some(3), driver_us_per_s: Some(1200), rss: Some(Bytes(9_437_184)) },
     }
 }
 

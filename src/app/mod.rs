@@ -36,7 +36,7 @@ pub use letters::Letter;
 pub use listing::Listing;
 pub use messages::{Answer, Effect, Interest, Msg, Notice, Screen, Setup, Shown};
 pub use mouse::{Spot, Target};
-pub use owners::{Hue, Owner};
+pub use owners::{Hue, Owner, sum_figure};
 pub use picture::{Count, Picture};
 pub use row::{Holder, RowId, TableRow};
 pub use sort::Sort;

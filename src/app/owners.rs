@@ -46,11 +46,16 @@ pub struct Owner {
 impl Owner {
     /// What they hold, as it is written: `≥` where a part of it is unknown, `—` where all of it is.
     pub fn figure(&self) -> String {
-        match (self.bytes, self.is_partial) {
-            (bytes, false) => bytes.to_string(),
-            (Bytes::ZERO, true) => "—".to_owned(),
-            (bytes, true) => format!("≥{bytes}"),
-        }
+        sum_figure(self.bytes, self.is_partial)
+    }
+}
+
+/// A sum as it is written: `≥` where a part of it is unknown, `—` where all of it is.
+pub fn sum_figure(bytes: Bytes, is_partial: bool) -> String {
+    match (bytes, is_partial) {
+        (bytes, false) => bytes.to_string(),
+        (Bytes::ZERO, true) => "—".to_owned(),
+        (bytes, true) => format!("≥{bytes}"),
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::nvml::{Condition, Device, Listed};
 use super::{Clock, TelemetryScope};
 use crate::model::{
-    Absence, Bytes, DeviceMemory, Fault, GpuFacts, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, Telemetry, Untracked, UtilizationPercent,
+    Absence, Bytes, DeviceMemory, Fault, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, Reading, Telemetry, Untracked,
+    UtilizationPercent,
 };
 
 /// Memory of the machine, for devices without any of their own: total and available.
@@ -30,6 +31,13 @@ pub(super) struct GpuStep {
     /// Kernel time a process, from the slow lane's last answer.
     pub(super) sm: HashMap<u32, UtilizationPercent>,
     pub(super) sm_asked: Reading<()>,
+}
+
+/// What the lanes had read of a step that was cut off with the driver.
+pub(super) struct CutOff {
+    id: GpuId,
+    lane: Lane,
+    ranges: HashMap<u32, (Bytes, Bytes)>,
 }
 
 impl GpuStep {
@@ -67,13 +75,13 @@ impl GpuStep {
             return;
         }
         let read = if self.shares_host_memory {
-            let known: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            pool().and_then(|(total, available)| DeviceMemory::shared(total, available, known))
+            let processes = self.held();
+            pool().and_then(|(total, available)| DeviceMemory::shared(total, available, processes))
         } else {
             self.device.memory()
         };
         self.note_condition(now_ms);
-        self.lane.push(LanePoint { at_ms: now_ms, used: read.get().map(|m| m.used()) });
+        self.lane.push(LanePoint { at_ms: now_ms, used: read.get().and_then(|memory| memory.used()) });
         self.memory = read;
     }
 
@@ -94,7 +102,7 @@ impl GpuStep {
             self.read_memory(now_ms, &mut pool);
             self.paired = self.memory.clone();
             let claimed: Bytes = self.listed.iter().filter_map(|l| l.memory.get()).sum();
-            if again || self.memory.get().is_none_or(|m| claimed <= m.used()) {
+            if again || self.memory.get().and_then(|memory| memory.used()).is_none_or(|used| claimed <= used) {
                 break;
             }
         }
@@ -170,6 +178,19 @@ impl GpuStep {
         };
     }
 
+    /// The driver is gone: what was read since the last sample.
+    pub(super) fn cut_off(self) -> CutOff {
+        CutOff { id: self.device.facts().id.clone(), lane: self.lane, ranges: self.ranges }
+    }
+
+    /// Goes on with the step that was cut off, where it was this device's.
+    pub(super) fn go_on(&mut self, cut_off: &mut Vec<CutOff>) {
+        if let Some(at) = cut_off.iter().position(|cut_off| cut_off.id == self.device.facts().id) {
+            let before = cut_off.swap_remove(at);
+            (self.lane, self.ranges) = (before.lane, before.ranges);
+        }
+    }
+
     /// A time without readings begins: what was last known is not carried on.
     pub(super) fn break_off(&mut self, at_ms: u64) {
         self.lane.push(LanePoint { at_ms, used: None });
@@ -189,9 +210,22 @@ impl GpuStep {
         self.state = GpuState::Present;
     }
 
-    /// No process and no work: it could sleep.
+    /// No process and no work: it could sleep. A utilization that cannot be told (not supported, or not asked for) is no sign of work;
+    /// one that failed is none of rest.
     pub(super) fn is_idle(&self) -> bool {
-        self.listed.is_empty() && self.list.is_value() && self.telemetry.gpu.get().is_none_or(|p| p.value() == 0)
+        let works = match &self.telemetry.gpu {
+            Reading::Value(percent) => percent.value() > 0,
+            Reading::Absent(why) => matches!(why, Absence::Failed(_)),
+        };
+        self.listed.is_empty() && self.list.is_value() && !works
+    }
+
+    /// What its processes hold together, by the last list; `None` where that cannot be read or one of them has no figure.
+    fn held(&self) -> Option<Bytes> {
+        if !self.list.is_value() {
+            return None;
+        }
+        self.listed.iter().map(|listed| listed.memory.get()).sum()
     }
 
     pub(super) fn listed(&self) -> &[Listed] {

@@ -69,6 +69,8 @@ pub struct GpuHistory {
     pub power: Tier<TelemetrySlot>,
     /// Value and time at which the lane stands.
     open: Option<(u64, Option<Bytes>)>,
+    /// When the readings broke off: what stood then is not carried on beyond.
+    broken_ms: Option<u64>,
 }
 
 impl GpuHistory {
@@ -87,13 +89,17 @@ impl GpuHistory {
             bus: Tier::new(1000, Self::SECONDS),
             power: Tier::new(1000, Self::SECONDS),
             open: None,
+            broken_ms: None,
         }
     }
 
     /// Takes in the memory lane of a step that ended at `end_ms`. A step in which nothing was read carries nothing on.
     pub fn push_lane(&mut self, lane: &Lane, end_ms: u64) {
         if lane.points().is_empty() && lane.max().is_none() {
-            self.break_off();
+            if let Some(broken_ms) = self.broken_ms {
+                self.hold_until(broken_ms);
+            }
+            self.open = None;
         }
         for point in lane.points() {
             self.hold_until(point.at_ms);
@@ -104,22 +110,25 @@ impl GpuHistory {
             self.fine.push_back(*point);
         }
         self.hold_until(end_ms);
+        self.broken_ms = None;
     }
 
-    /// The value of the last change point goes on up to `until_ms`.
+    /// The value of the last change point goes on up to `until_ms`, or to where the readings broke off.
     fn hold_until(&mut self, until_ms: u64) {
-        let Some((since, used)) = self.open else { return };
-        if let Some(used) = used {
+        let Some((since, used)) = self.open.filter(|(since, _)| *since <= until_ms) else { return };
+        let broken_ms = self.broken_ms.filter(|broken_ms| (since..until_ms).contains(broken_ms));
+        let until_ms = broken_ms.unwrap_or(until_ms);
+        if let Some(used) = used.filter(|_| until_ms > since || broken_ms.is_none()) {
             let kib = to_kib(used);
             self.seconds.add(since, until_ms, kib);
             self.day.add(since, until_ms, kib);
         }
-        self.open = Some((until_ms.max(since), used));
+        self.open = Some((until_ms, used.filter(|_| broken_ms.is_none())));
     }
 
-    /// Starts a gap: the last value is not carried on.
-    pub fn break_off(&mut self) {
-        self.open = None;
+    /// Starts a gap at `at_ms`: the last value is not carried on beyond. What was read before, the next lane still tells.
+    pub fn break_off(&mut self, at_ms: u64) {
+        self.broken_ms = Some(self.broken_ms.map_or(at_ms, |broken_ms| broken_ms.min(at_ms)));
     }
 
     /// What was used at the end of a moment's slot, in the finest ring that reaches back so far.
@@ -189,6 +198,28 @@ mod tests {
         history.push_lane(&lane, 5000);
         let seen: Vec<_> = history.seconds.slots().map(|(_, s)| s.range().is_some()).collect();
         assert_eq!(seen, [true, false, false, false, true]);
+    }
+
+    #[test]
+    fn what_was_read_before_a_gap_stays() {
+        // Read until 1.4 s; the next reading is of 4.2 s. A step of 5 s has all of it, and the gap is told before its lane.
+        let read = |points: &[(u64, Option<u64>)]| {
+            let mut history = GpuHistory::new();
+            let mut lane = Lane::default();
+            lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
+            history.push_lane(&lane, 1000);
+            let mut lane = lane.next_step();
+            points.iter().for_each(|(at_ms, mib)| lane.push(LanePoint { at_ms: *at_ms, used: mib.map(Bytes::mib) }));
+            history.break_off(1450);
+            history.push_lane(&lane, 5000);
+            history.seconds.slots().map(|(_, slot)| slot.range().map(|(low, high)| (low / 1024, high / 1024))).collect::<Vec<_>>()
+        };
+        let gap = [(1450, None), (4200, Some(10))];
+        assert_eq!(read(&gap), [Some((10, 10)), Some((10, 10)), None, None, Some((10, 10))]);
+        let moved = [(1200, Some(30)), (1450, None), (4200, Some(10))];
+        assert_eq!(read(&moved), [Some((10, 10)), Some((10, 30)), None, None, Some((10, 10))]);
+        // A recording whose lane does not tell the gap.
+        assert_eq!(read(&[(4200, Some(20))]), [Some((10, 10)), Some((10, 10)), None, None, Some((20, 20))]);
     }
 
     #[test]

@@ -91,13 +91,14 @@ impl Fullest {
             (-BEFORE_MS..=AFTER_MS).contains(&late)
         });
         for (at, gpu) in sample.gpus.iter().enumerate() {
-            let Some(memory) = gpu.memory.get() else { continue };
+            // Of a shared pool whose processes are not known, nobody knows what the GPU has of it.
+            let Some((memory, after)) = gpu.memory.get().and_then(|memory| Some((memory, memory.used()?))) else { continue };
             let past = self.past.entry(at).or_default();
-            past.push_back((sample.time, memory.used()));
+            past.push_back((sample.time, after));
             while past.len() > MOST_PAST || past.front().is_some_and(|(time, _)| sample.time.since(*time) > GROWTH_MS) {
                 past.pop_front();
             }
-            let used = gpu.lane.max().unwrap_or(memory.used()).max(memory.used());
+            let used = gpu.lane.max().map_or(after, |most| most.max(after));
             // Of equal moments the last one before the failure tells the most.
             let is_later = self.around.is_some_and(|around| sample.time <= around);
             if !is_near || self.seen.get(&at).is_some_and(|seen| seen.used > used || seen.used == used && !is_later) {
@@ -117,7 +118,7 @@ impl Fullest {
                     time: sample.time.minus_ms(ago),
                     used,
                     room: memory.room(),
-                    after: memory.used(),
+                    after,
                     before,
                     minute_before,
                     holders: holders(sample, at),

@@ -16,8 +16,8 @@ pub struct Ledger {
     pub free: Bytes,
     /// The driver's reserve; `None` where it stays inside `unattributed` because memory v1 does not tell it apart.
     pub driver: Option<Bytes>,
-    /// The host's part of a shared pool.
-    pub host: Bytes,
+    /// The host's part of a shared pool, zero elsewhere; `None` where it cannot be told from the processes'.
+    pub host: Option<Bytes>,
     /// The sum of the processes; `None`, as the two below, when one of their figures is absent or the list is of another moment.
     pub processes: Option<Bytes>,
     /// Used memory that no listed process owns.
@@ -48,22 +48,24 @@ impl Ledger {
             }
         }
         let processes = (unknown_processes == 0).then_some(known);
+        let both = processes.zip(memory.used());
         Self {
             total: memory.total(),
             free: memory.free(),
             driver: memory.driver(),
             host: memory.host(),
             processes,
-            unattributed: processes.map(|processes| memory.used().saturating_sub(processes)),
-            overlap: processes.map(|processes| processes.saturating_sub(memory.used())),
+            unattributed: both.map(|(processes, used)| used.saturating_sub(processes)),
+            overlap: both.map(|(processes, used)| processes.saturating_sub(used)),
             unknown_processes,
             holders,
         }
     }
 
-    /// What is neither free nor the driver's nor the host's: what the memory call that it rests on gave as used.
-    pub fn used(&self) -> Bytes {
-        self.total.saturating_sub(self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host)
+    /// What is neither free nor the driver's nor known to be the host's: what the memory call that it rests on gave as used. Of a shared
+    /// pool whose processes are not known, all that is in use.
+    pub fn in_use(&self) -> Bytes {
+        self.total.saturating_sub(self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host.unwrap_or(Bytes::ZERO))
     }
 
     /// The account of a card whose processes nobody knows at this moment.
@@ -84,8 +86,8 @@ impl Ledger {
 
     /// The right-hand side of the equation; equal to `total` whenever `unattributed` is known.
     pub fn sum(&self) -> Option<Bytes> {
-        let (processes, unattributed, overlap) = (self.processes?, self.unattributed?, self.overlap?);
-        (self.free + self.driver.unwrap_or(Bytes::ZERO) + self.host + processes + unattributed).checked_sub(overlap)
+        let (host, processes, unattributed, overlap) = (self.host?, self.processes?, self.unattributed?, self.overlap?);
+        (self.free + self.driver.unwrap_or(Bytes::ZERO) + host + processes + unattributed).checked_sub(overlap)
     }
 
     /// The ledger of a device whose memory was read, or why there is none.
@@ -131,6 +133,15 @@ mod tests {
         assert_eq!((ledger.processes, ledger.overlap, ledger.unknown_processes), (None, None, 1));
         let ledger = Ledger::unexplained(&memory(Bytes::gib(14).0));
         assert_eq!((ledger.processes, ledger.unattributed, ledger.overlap, ledger.holders), (None, None, None, 0));
+    }
+
+    #[test]
+    fn a_pool_without_a_list_says_what_is_in_use_and_no_more() {
+        let pool = DeviceMemory::shared(Bytes::gib(120), Bytes::gib(87), None).get().expect("valid");
+        for ledger in [Ledger::unexplained(&pool), Ledger::new(&pool, [])] {
+            assert_eq!((ledger.host, ledger.unattributed, ledger.overlap, ledger.sum()), (None, None, None, None));
+            assert_eq!((ledger.free, ledger.in_use()), (Bytes::gib(87), Bytes::gib(33)));
+        }
     }
 
     #[test]

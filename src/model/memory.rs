@@ -9,20 +9,26 @@ pub enum MemorySource {
     V2,
     /// `nvmlDeviceGetMemoryInfo`: the driver's reserve is inside used and its size unknown.
     V1,
-    /// The host's pool: `MemTotal` and `MemAvailable`, and the processes' own sum.
+    /// The host's pool: `MemTotal` and `MemAvailable`, and the processes' own sum where it is known.
     Host,
 }
 
 /// The memory of one device at one moment. Made only by [`DeviceMemory::new`] and [`DeviceMemory::shared`],
-/// so `used + free + driver + host` is the total, to the byte.
+/// so `used + free + driver + host` is the total, to the byte; of a shared pool whose processes are not known, `taken + free` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceMemory {
     total: Bytes,
-    used: Bytes,
     free: Bytes,
     driver: Option<Bytes>,
-    host: Bytes,
+    parts: Option<Parts>,
     source: MemorySource,
+}
+
+/// Whose the memory is that is neither free nor the driver's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Parts {
+    used: Bytes,
+    host: Bytes,
 }
 
 impl DeviceMemory {
@@ -43,34 +49,32 @@ impl DeviceMemory {
             return Reading::failed("used, free and reserved do not add up");
         }
         let source = if driver.is_some() { MemorySource::V2 } else { MemorySource::V1 };
-        Reading::Value(Self { total: Bytes(total), used: Bytes(used), free: Bytes(rest), driver: driver.map(Bytes), host: Bytes::ZERO, source })
+        let parts = Some(Parts { used: Bytes(used), host: Bytes::ZERO });
+        Reading::Value(Self { total: Bytes(total), free: Bytes(rest), driver: driver.map(Bytes), parts, source })
     }
 
-    /// The pool that a GPU shares with the CPU: `used` is the sum of the GPU processes' own figures, `host` the rest in use.
-    pub fn shared(pool_total: Bytes, pool_available: Bytes, processes: Bytes) -> Reading<Self> {
+    /// The pool that a GPU shares with the CPU: `used` is the sum of the GPU processes' own figures, `host` the rest in use. Where that
+    /// sum is not known (no list, or a process without a figure), what is in use cannot be parted: `used` and `host` are unknown.
+    pub fn shared(pool_total: Bytes, pool_available: Bytes, processes: Option<Bytes>) -> Reading<Self> {
         if pool_total == Bytes::ZERO {
             return Reading::failed("total is zero");
         }
         let free = Bytes(pool_available.0.min(pool_total.0));
         let in_use = pool_total.saturating_sub(free);
-        let used = Bytes(processes.0.min(in_use.0));
-        Reading::Value(Self {
-            total: pool_total,
-            used,
-            free,
-            driver: Some(Bytes::ZERO),
-            host: in_use.saturating_sub(used),
-            source: MemorySource::Host,
-        })
+        let parts = processes.map(|processes| {
+            let used = processes.min(in_use);
+            Parts { used, host: in_use.saturating_sub(used) }
+        });
+        Reading::Value(Self { total: pool_total, free, driver: Some(Bytes::ZERO), parts, source: MemorySource::Host })
     }
 
     /// All of the device's memory.
     pub const fn total(&self) -> Bytes {
         self.total
     }
-    /// What nvidia-smi shows as used (with v1 it includes the driver's reserve).
-    pub const fn used(&self) -> Bytes {
-        self.used
+    /// What nvidia-smi shows as used (with v1 it includes the driver's reserve); `None` for a shared pool whose processes are not known.
+    pub fn used(&self) -> Option<Bytes> {
+        self.parts.map(|parts| parts.used)
     }
     /// What a new allocation could get.
     pub const fn free(&self) -> Bytes {
@@ -80,9 +84,9 @@ impl DeviceMemory {
     pub const fn driver(&self) -> Option<Bytes> {
         self.driver
     }
-    /// What the host uses of a shared pool; zero on a card with memory of its own.
-    pub const fn host(&self) -> Bytes {
-        self.host
+    /// What the host uses of a shared pool, where it can be told from the processes; zero on a card with memory of its own.
+    pub fn host(&self) -> Option<Bytes> {
+        self.parts.map(|parts| parts.host)
     }
     /// Where the figures came from.
     pub const fn source(&self) -> MemorySource {
@@ -92,9 +96,9 @@ impl DeviceMemory {
     pub fn room(&self) -> Bytes {
         self.total.saturating_sub(self.driver.unwrap_or(Bytes::ZERO))
     }
-    /// Everything that is taken from the room: used, and on a shared pool the host's part as well.
+    /// Everything that is taken from the room: used, and on a shared pool the host's part as well. It is known without the processes.
     pub fn taken(&self) -> Bytes {
-        self.used + self.host
+        self.room().saturating_sub(self.free)
     }
 }
 
@@ -110,7 +114,8 @@ mod tests {
     fn v2_figures_of_a_real_card_are_taken_as_they_are() {
         let memory = DeviceMemory::new(TOTAL, 19_675_021_312, 130_434_859_008, Some(RESERVED)).get().expect("valid");
         assert_eq!(memory.room(), Bytes(150_109_880_320)); // what CUDA calls the total capacity
-        assert_eq!(memory.used() + memory.free() + memory.driver().expect("v2"), memory.total());
+        assert_eq!(memory.used(), Some(Bytes(19_675_021_312)));
+        assert_eq!(memory.taken() + memory.free() + memory.driver().expect("v2"), memory.total());
     }
 
     #[test]
@@ -131,8 +136,16 @@ mod tests {
     fn a_shared_pool_adds_up() {
         // 121.7 GiB in all, 87 available, the GPU's processes hold 4: the host has the other 30.7.
         let (total, available) = (Bytes(130_673_999_872), Bytes::gib(87));
-        let memory = DeviceMemory::shared(total, available, Bytes::gib(4)).get().expect("valid");
-        assert_eq!(memory.used(), Bytes::gib(4));
-        assert_eq!(memory.free() + memory.used() + memory.host(), total);
+        let memory = DeviceMemory::shared(total, available, Some(Bytes::gib(4))).get().expect("valid");
+        assert_eq!(memory.used(), Some(Bytes::gib(4)));
+        assert_eq!(memory.host(), Some(Bytes(130_673_999_872 - (91 << 30))));
+        assert_eq!((memory.free(), memory.taken()), (available, Bytes(130_673_999_872 - (87 << 30))));
+    }
+
+    #[test]
+    fn a_shared_pool_of_unknown_processes_is_not_parted() {
+        let memory = DeviceMemory::shared(Bytes::gib(120), Bytes::gib(87), None).get().expect("valid");
+        assert_eq!((memory.used(), memory.host()), (None, None));
+        assert_eq!((memory.total(), memory.free(), memory.taken()), (Bytes::gib(120), Bytes::gib(87), Bytes::gib(33)));
     }
 }

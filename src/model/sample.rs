@@ -55,8 +55,8 @@ pub struct OwnCost {
     pub cpu_permille: Option<u32>,
     /// Time spent in driver calls, in microseconds per second.
     pub driver_us_per_s: Option<u32>,
-    /// Resident set size of this program.
-    pub rss: Bytes,
+    /// Resident set size of this program, where it could be read.
+    pub rss: Option<Bytes>,
 }
 
 /// One step's worth of readings. Immutable once sent; every figure on a screen comes from samples.

@@ -42,8 +42,10 @@ pub struct Monitor {
     unopened: Vec<SafeText>,
     now: Option<(Moment, u64)>,
     first_sample_ms: Option<u64>,
-    /// Up to when the readings reach on the sample's own clock; `None` where nothing was read since they broke off.
-    read_until_ms: Option<u64>,
+    /// Since when it is read on the sample's own clock; `None` where nothing was read since the readings broke off.
+    read_since_ms: Option<u64>,
+    /// What was read since the last sample, from when to when, up to where it broke off.
+    read: Vec<(u64, u64)>,
     is_past: bool,
     own: OwnCost,
     samples: u64,
@@ -116,10 +118,10 @@ impl Monitor {
 
     fn apply_event(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Gap { .. } => self.break_off(Some(event.elapsed_ms)),
+            EventKind::Gap { ms } => self.break_off(event.elapsed_ms.saturating_sub(*ms), Some(event.elapsed_ms)),
             EventKind::Lost(reason) if event.gpu.is_none() => {
                 self.driver_gone = Some(reason.clone());
-                self.break_off(None);
+                self.break_off(event.elapsed_ms, None);
                 self.conclude();
             }
             EventKind::Untracked(key) => self.set_aside(event.gpu.as_ref(), *key),
@@ -128,11 +130,13 @@ impl Monitor {
         }
     }
 
-    /// A gap in everything that is read: what was last known is not carried on. It ends at `until_ms`, or with the next sample.
-    fn break_off(&mut self, until_ms: Option<u64>) {
-        self.read_until_ms = until_ms;
+    /// A gap in everything that is read: what was last known is not carried on beyond `from_ms`. It ends at `until_ms`, or with the
+    /// next sample.
+    fn break_off(&mut self, from_ms: u64, until_ms: Option<u64>) {
+        let before = std::mem::replace(&mut self.read_since_ms, until_ms);
+        self.read.extend(before.filter(|since_ms| *since_ms < from_ms).map(|since_ms| (since_ms, from_ms)));
         for gpu in &mut self.gpus {
-            gpu.history.break_off();
+            gpu.history.break_off(from_ms);
         }
     }
 
@@ -149,7 +153,8 @@ impl Monitor {
 
     fn apply_sample(&mut self, sample: &Sample) {
         let last_ms = sample.elapsed_ms.saturating_sub(1);
-        let before = self.read_until_ms.replace(sample.elapsed_ms).map_or(last_ms, |until| until.min(last_ms));
+        let since_ms = self.read_since_ms.replace(sample.elapsed_ms).map_or(last_ms, |since_ms| since_ms.min(last_ms));
+        self.read.push((since_ms, sample.elapsed_ms));
         self.now = Some((sample.time, sample.elapsed_ms));
         self.first_sample_ms.get_or_insert(sample.elapsed_ms);
         self.own = sample.own;
@@ -160,11 +165,12 @@ impl Monitor {
         for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
             row.apply(gpu, account(at, gpu, sample, &facts), sample);
         }
-        self.apply_processes(sample, before);
+        self.apply_processes(sample);
+        self.read.clear();
         self.conclude();
     }
 
-    fn apply_processes(&mut self, sample: &Sample, before_ms: u64) {
+    fn apply_processes(&mut self, sample: &Sample) {
         self.events.extend(self.left.drain(..).map(|(gpu, kind)| Event { gpu: Some(gpu), ..happened(sample, kind) }));
         for row in &mut self.processes {
             row.listed = false;
@@ -177,13 +183,13 @@ impl Monitor {
             let place = self.places.get(&(process.gpu, key.pid)).copied();
             let row = place.and_then(|at| self.processes.get_mut(at)).filter(|row| same_process(row.facts.key, key));
             if let Some(row) = row {
-                row.apply(process, sample, before_ms);
+                row.apply(process, sample, &self.read);
             } else {
                 if !self.back.contains(&(process.gpu, key)) {
                     self.came(process.gpu, key, sample);
                 }
                 let mut row = self.ended.take_back(process.gpu, key).unwrap_or_else(|| ProcessRow::new(process, sample));
-                row.apply(process, sample, sample.elapsed_ms.saturating_sub(1));
+                row.apply(process, sample, &[(sample.elapsed_ms.saturating_sub(1), sample.elapsed_ms)]);
                 self.places.insert((process.gpu, key.pid), self.processes.len());
                 self.processes.push(row);
             }
@@ -317,7 +323,7 @@ impl Monitor {
             sum.total += one.total;
             sum.free += one.free;
             sum.driver = both(sum.driver, one.driver);
-            sum.host += one.host;
+            sum.host = both(sum.host, one.host);
             sum.processes = both(sum.processes, one.processes);
             sum.unattributed = both(sum.unattributed, one.unattributed);
             sum.overlap = both(sum.overlap, one.overlap);

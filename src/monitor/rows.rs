@@ -158,8 +158,8 @@ impl GpuRow {
     /// How full it was at most in the last step, as a share of what can be handed out.
     pub(super) fn highest_fullness(&self) -> Option<Percent> {
         let memory = self.memory.value()?;
-        let highest = self.range.map_or(memory.used(), |(_, max)| max);
-        (highest + memory.host()).percent_of(memory.room())
+        let above_now = self.range.zip(memory.used()).map_or(Bytes::ZERO, |((_, max), used)| max.saturating_sub(used));
+        (memory.taken() + above_now).percent_of(memory.room())
     }
 
     pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, warnings: &mut Vec<Warning>) {
@@ -245,7 +245,8 @@ impl ProcessRow {
         }
     }
 
-    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, before_ms: u64) {
+    /// Takes in a step. `read` is what of it was read, from when to when: between is a gap.
+    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, read: &[(u64, u64)]) {
         self.listed = true;
         self.facts = Arc::clone(&process.facts);
         self.kind = process.kind;
@@ -259,7 +260,9 @@ impl ProcessRow {
         self.range = range;
         if let Some((min, max)) = range {
             Peak::raise(&mut self.peak, max, sample.time);
-            self.history.push(before_ms, sample.elapsed_ms, min, max);
+            for (from_ms, to_ms) in read {
+                self.history.push(*from_ms, *to_ms, min, max);
+            }
         }
     }
 

@@ -103,7 +103,7 @@ fn figures(row: &GpuRow, glyphs: Glyphs) -> [String; 8] {
     let percent = memory.and_then(|memory| memory.taken().percent_of(memory.room()));
     let telemetry = &row.telemetry;
     [
-        format!("{}/{} GiB", bytes(memory.map(DeviceMemory::used)), bytes(total)),
+        format!("{}/{} GiB", bytes(memory.and_then(DeviceMemory::used)), bytes(total)),
         or_unknown(percent.map(|percent| format!("{percent}%"))),
         bytes(memory.map(DeviceMemory::free)),
         or_unknown(telemetry.gpu.get().map(|percent| format!("{percent}%"))),

@@ -101,14 +101,14 @@ fn trend(app: &App, row: &GpuRow, wide: bool, theme: &Theme) -> Vec<Span<'static
 
 /// The peak, where what is used now is visibly less.
 fn past_peak(row: &GpuRow) -> Option<Peak> {
-    let used = row.memory.value()?.used();
+    let used = row.memory.value()?.used()?;
     row.peak.filter(|peak| peak.bytes.saturating_sub(used) >= Bytes(Bytes::GIB / 10))
 }
 
 /// The peak, where it was so much more (a twentieth of the card) that it is worth a name in the history.
 pub(super) fn tall_peak(row: &GpuRow) -> Option<Peak> {
-    let memory = row.memory.value()?;
-    row.peak.filter(|peak| peak.bytes.saturating_sub(memory.used()).0 >= memory.total().0 / 20)
+    let (used, total) = row.memory.value().and_then(|memory| Some((memory.used()?, memory.total())))?;
+    row.peak.filter(|peak| peak.bytes.saturating_sub(used).0 >= total.0 / 20)
 }
 
 /// `138.9 at 11:58`

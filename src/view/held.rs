@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::figures::{gib, span};
 use super::pen::{Pen, width_of};
 use super::theme::{Role, Theme};
-use crate::app::{Holder, Hue, Owner, Picture};
+use crate::app::{Holder, Hue, Owner, Picture, sum_figure};
 use crate::model::{Bytes, Ledger};
 
 /// What the line begins with, and how old it is where its lists are older than the step.
@@ -44,7 +44,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, picture: &Picture, theme: &T
     if !others.is_empty() {
         let bytes: Bytes = others.iter().map(|owner| owner.bytes).sum();
         let word = if others.len() == 1 { "other" } else { "others" };
-        pen.put(&format!("{} {word} ", others.len()), label).put(&bytes.to_string(), text).put(" · ", label);
+        let figure = sum_figure(bytes, others.iter().any(|owner| owner.is_partial));
+        pen.put(&format!("{} {word} ", others.len()), label).put(&figure, text).put(" · ", label);
     }
     for (at, term) in rest.iter().enumerate() {
         pen.put(if at == 0 { "" } else { " · " }, label).put(term.name, label).put(" ", label).put(&term.figure, text);
@@ -61,15 +62,14 @@ struct Term {
 /// What is there beside the processes; terms that are zero by nature are not written.
 fn rest(picture: &Picture, total: &Ledger) -> Vec<Term> {
     let untracked = picture.all().iter().filter(|row| matches!(row.holder, Holder::Untracked { .. }));
-    let untracked: Bytes = untracked.filter_map(|row| row.bytes).sum();
-    // What reads as 0.0 is nothing to be said.
-    let known = |bytes: Bytes| Some(bytes.to_string()).filter(|figure| figure != "0.0");
+    let untracked: Option<Bytes> = untracked.map(|row| row.bytes).sum();
+    // What reads as 0.0 is nothing to be said; an unknown part is.
+    let known = |bytes: Option<Bytes>| Some(gib(bytes)).filter(|figure| figure != "0.0");
     let terms = [
         ("counted only", known(untracked)),
-        // What reads as 0.0 is nothing to be said; an unknown rest is.
-        ("unattributed", Some(gib(total.unattributed)).filter(|figure| figure != "0.0")),
+        ("unattributed", known(total.unattributed)),
         ("host", known(total.host)),
-        ("counted twice", total.overlap.and_then(known)),
+        ("counted twice", total.overlap.and_then(|overlap| known(Some(overlap)))),
         ("driver", Some(gib(total.driver))),
         ("free", Some(total.free.to_string())),
     ];

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::figures::{span, time_of_day};
+use super::figures::{gib, span, time_of_day};
 use super::graph::{Graph, Scale};
 use super::past::{Past, base, total_of};
 use super::pen::{Pen, cut, width_of};
@@ -97,7 +97,7 @@ fn draw_group(buffer: &mut Buffer, first: Rect, second: Rect, app: &App, group: 
 
 fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
-    let bytes = row.bytes.unwrap_or(Bytes::ZERO);
+    let bytes = gib(row.bytes);
     let (what, why) = match row.holder {
         Holder::Untracked { count } => (
             format!("{count} processes with {bytes} GiB together"),

@@ -57,9 +57,9 @@ pub(super) fn slices(picture: &Picture, gpu: usize, ledger: &Ledger, cells: u16)
     }
     let told: Bytes = slices.iter().map(|slice| slice.bytes).sum();
     alternate(&mut slices);
-    if ledger.host > Bytes::ZERO {
-        let labels = vec![format!("host {}", ledger.host), "host".to_owned()];
-        slices.push(Slice::new(ledger.host, Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
+    if let Some(host) = ledger.host.filter(|bytes| *bytes > Bytes::ZERO) {
+        let labels = vec![format!("host {host}"), "host".to_owned()];
+        slices.push(Slice::new(host, Look::Held { hue: Hue::Unseen, alternate: true, letter: 'h' }, labels));
     }
     if let Some(bytes) = untold(ledger, told) {
         let what = if row.names_holders() { "shares not told" } else { "holders unknown" };
@@ -84,7 +84,7 @@ pub(super) fn slices(picture: &Picture, gpu: usize, ledger: &Ledger, cells: u16)
 
 /// Used memory of which nobody can say whose it is, because a list or a process's figure is absent.
 fn untold(ledger: &Ledger, told: Bytes) -> Option<Bytes> {
-    ledger.unattributed.is_none().then(|| ledger.used().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
+    ledger.unattributed.is_none().then(|| ledger.in_use().saturating_sub(told)).filter(|bytes| *bytes > Bytes::ZERO)
 }
 
 /// The parts of a split GPU, by what is used of each: whoever holds that stands in the bar of the instance, and in its colour here.
@@ -93,7 +93,7 @@ fn instances(picture: &Picture, parent: &GpuRow) -> Vec<Slice> {
     let instances = gpus.filter(|(_, row)| row.facts.parent.as_ref() == Some(&parent.facts.id));
     let slice = |(at, row): (usize, &GpuRow)| {
         // Less would be written as 0.0.
-        let bytes = row.memory.value()?.used();
+        let bytes = row.memory.value()?.used()?;
         if bytes.0 * 20 < Bytes::GIB {
             return None;
         }

@@ -10,7 +10,7 @@ use super::past::Past;
 use super::pen::{Pen, width_of};
 use super::rows::{Row, count_of_gpus};
 use super::theme::{Role, Theme};
-use crate::app::{App, Column, Holder, Picture, Shown, Sort, Spot, TableRow, Target};
+use crate::app::{App, Column, Holder, Picture, Shown, Sort, Spot, TableRow, Target, sum_figure};
 use crate::model::Bytes;
 
 /// Draws head and rows. Says which rows were seen, and where.
@@ -131,8 +131,12 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     };
     let ownerless = if held(true) > Bytes::ZERO { format!(", {} of it no owner", held(true)) } else { String::new() };
     let indent = mark_width(area.width);
-    let held =
-        if held(false) > Bytes::ZERO || hidden.clone().any(|row| !row.is_ended()) { format!(": {}", held(false)) } else { " that ended".to_owned() };
+    let living = || hidden.clone().filter(|row| !row.is_ended());
+    let held = if held(false) > Bytes::ZERO || living().next().is_some() {
+        format!(": {}", sum_figure(held(false), living().any(|row| row.bytes.is_none())))
+    } else {
+        " that ended".to_owned()
+    };
     Pen::new(buffer, area).skip(indent).sentence(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
 }
 

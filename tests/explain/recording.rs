@@ -120,7 +120,7 @@ fn sample(time: i64, elapsed_ms: u64, cards: &[Card]) -> Sample {
         gpus: cards.iter().enumerate().map(gpu).collect(),
         processes: cards.iter().enumerate().flat_map(|(gpu, card)| card.holders.iter().map(move |holder| running(gpu, holder))).collect(),
         faults: Vec::new(),
-        own: OwnCost { cpu_permille: None, driver_us_per_s: None, rss: Bytes(GIB) },
+        own: OwnCost { cpu_permille: None, driver_us_per_s: None, rss: Some(Bytes(GIB)) },
     }
 }
 

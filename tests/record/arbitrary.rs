@@ -68,7 +68,7 @@ fn any_memory() -> impl Strategy<Value = Reading<DeviceMemory>> {
         match source {
             0 => DeviceMemory::new(total, used, 0, Some(driver)),
             1 => DeviceMemory::new(total, used, 0, None),
-            _ => DeviceMemory::shared(Bytes(total), Bytes(driver), Bytes(used)),
+            _ => DeviceMemory::shared(Bytes(total), Bytes(driver), (used % 4 > 0).then_some(Bytes(used))),
         }
         .get()
         .expect("adds up")
@@ -153,10 +153,10 @@ fn any_sample(gpus: usize, facts: Vec<Arc<ProcessFacts>>) -> impl Strategy<Value
         let rows = proptest::collection::vec(any_row(gpus, facts.clone()).boxed(), 0..5);
         let fault = (option(0..9_u8), prop_oneof![Just("memory"), Just("process utilization"), Just("pci")], any_text());
         let faults = proptest::collection::vec(fault, 0..3);
-        (devices, rows, faults, any::<(Option<u32>, Option<u32>, u64)>()).prop_map(move |(gpus, processes, faults, own)| {
+        (devices, rows, faults, any::<(Option<u32>, Option<u32>, Option<u64>)>()).prop_map(move |(gpus, processes, faults, own)| {
             let fault = |(gpu, call, reason): (Option<u8>, _, _)| Fault { gpu: gpu.map(|n| GpuId::new(&format!("GPU-{n}"))), call, reason };
             let faults = faults.into_iter().map(fault).collect();
-            let own = OwnCost { cpu_permille: own.0, driver_us_per_s: own.1, rss: Bytes(own.2) };
+            let own = OwnCost { cpu_permille: own.0, driver_us_per_s: own.1, rss: own.2.map(Bytes) };
             Record::Sample(Box::new(Sample { time, elapsed_ms, gpus, processes, faults, own }))
         })
     })

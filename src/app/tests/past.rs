@@ -23,7 +23,7 @@ fn rows(app: &App) -> (Vec<(u32, String)>, Vec<u32>) {
 }
 
 fn used(app: &App) -> Option<Bytes> {
-    app.picture().monitor().gpus()[0].memory.get().map(|memory| memory.used())
+    app.picture().monitor().gpus()[0].memory.get().and_then(|memory| memory.used())
 }
 
 #[test]

@@ -164,8 +164,8 @@ impl Host {
         self.machine.pool()
     }
 
-    /// CPU time that this program has used so far, in microseconds, and its RSS.
-    pub fn own(&mut self) -> (u64, Bytes) {
+    /// CPU time that this program has used so far, in microseconds, and its RSS; `None` where the kernel does not tell it.
+    pub fn own(&self) -> (Option<u64>, Option<Bytes>) {
         (own::cpu_us(), own::rss(&self.root, self.clock))
     }
 

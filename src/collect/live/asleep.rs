@@ -61,7 +61,7 @@ impl<C: Clock> LiveSource<C> {
         let since_ms = asleep.since_ms;
         let gpus = asleep.gpus.iter().map(|facts| sleeping_sample(facts.id.clone(), since_ms)).collect();
         // Nobody asks the driver anything.
-        let own = self.own.measure(&mut self.host, 0, now);
+        let own = self.own.measure(&self.host, 0, now);
         let sample = Sample { time: self.clock.wall(), elapsed_ms: now, gpus, processes: Vec::new(), faults: Vec::new(), own };
         self.queue.push_back(Record::Sample(Box::new(sample)));
         Session::Asleep(asleep)

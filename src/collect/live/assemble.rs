@@ -24,7 +24,7 @@ pub(super) struct OwnMeter {
 
 #[derive(Clone, Copy)]
 struct Meter {
-    cpu_us: u64,
+    cpu_us: Option<u64>,
     driver_ns: u64,
     at_ms: u64,
 }
@@ -42,7 +42,7 @@ impl<C: Clock> LiveSource<C> {
         let began = std::mem::replace(&mut open.began_ms, now + 1);
         let processes = tracked.iter().map(|place| self.process_sample(open, *place, began)).collect();
         let gpus = open.gpus.iter_mut().zip(untracked).map(|(gpu, rest)| gpu.finish(began, rest, &mut faults)).collect();
-        let own = self.own.measure(&mut self.host, open.driver.spent_ns(), now);
+        let own = self.own.measure(&self.host, open.driver.spent_ns(), now);
         Sample { time: self.clock.wall(), elapsed_ms: now, gpus, processes, faults, own }
     }
 
@@ -101,7 +101,7 @@ impl<C: Clock> LiveSource<C> {
 }
 
 impl OwnMeter {
-    pub(super) fn measure(&mut self, host: &mut Host, driver_ns: u64, now_ms: u64) -> OwnCost {
+    pub(super) fn measure(&mut self, host: &Host, driver_ns: u64, now_ms: u64) -> OwnCost {
         let (cpu_us, rss) = host.own();
         let Some(before) = self.before.filter(|before| now_ms.saturating_sub(before.at_ms) >= LEAST_SPAN_MS) else {
             self.before.get_or_insert(Meter { cpu_us, driver_ns, at_ms: now_ms });
@@ -111,7 +111,7 @@ impl OwnMeter {
         // Driver time starts anew after the driver was closed.
         let in_driver = driver_ns.checked_sub(before.driver_ns).unwrap_or(driver_ns) / 1000;
         let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        let cpu_permille = Some(small(cpu_us.saturating_sub(before.cpu_us) / span_ms));
+        let cpu_permille = cpu_us.zip(before.cpu_us).map(|(now, before)| small(now.saturating_sub(before) / span_ms));
         self.last = OwnCost { cpu_permille, driver_us_per_s: Some(small(in_driver * 1000 / span_ms)), rss };
         self.before = Some(Meter { cpu_us, driver_ns, at_ms: now_ms });
         self.last

@@ -28,7 +28,7 @@ use super::lanes::{LaneClock, affordable_period_ms};
 use super::nvml::{Condition, Driver};
 use super::power::{PowerFiles, SleepWatch};
 use super::slow::{Answer, Question, SlowLane};
-use super::step::{GpuStep, Pool};
+use super::step::{CutOff, GpuStep, Pool};
 use super::{Clock, Source, SourceEnd};
 use crate::model::{Event, EventKind, Fault, GpuFacts, GpuId, GpuState, Record, SafeText};
 
@@ -49,6 +49,8 @@ pub struct LiveSource<C> {
     queue: VecDeque<Record>,
     /// The devices of which it was told last that they are lost.
     lost: Vec<GpuId>,
+    /// What was read of the step in which the driver went away.
+    cut_off: Vec<CutOff>,
     session: Session,
     own: OwnMeter,
 }
@@ -94,7 +96,17 @@ impl<C: Clock> LiveSource<C> {
     /// A source that opens the driver when it is first asked.
     pub fn new(options: LiveOptions, clock: C, interest: Arc<Interest>) -> Self {
         let host = Host::new(&options.proc_root);
-        Self { options, clock, host, interest, queue: VecDeque::new(), lost: Vec::new(), session: Session::New, own: OwnMeter::default() }
+        Self {
+            options,
+            clock,
+            host,
+            interest,
+            queue: VecDeque::new(),
+            lost: Vec::new(),
+            cut_off: Vec::new(),
+            session: Session::New,
+            own: OwnMeter::default(),
+        }
     }
 
     fn turn(&mut self) -> Result<(), SourceEnd> {
@@ -167,6 +179,7 @@ impl<C: Clock> LiveSource<C> {
         }
         if is_gone(&open) {
             open.driver.close();
+            self.cut_off = open.gpus.drain(..).map(GpuStep::cut_off).collect();
             return self.gone("the driver stopped answering");
         }
         if closes {

@@ -51,10 +51,15 @@ impl<C: Clock> LiveSource<C> {
             devices.iter_mut().for_each(Device::read_fixed);
         }
         let watches = devices.iter().map(|d| SleepWatch::new(self.power_files(d.facts()))).collect();
+        let mut gpus: Vec<GpuStep> = devices.into_iter().map(GpuStep::new).collect();
+        for gpu in &mut gpus {
+            gpu.go_on(&mut self.cut_off);
+        }
+        self.cut_off.clear();
         let now = self.clock.now_ms();
         let open = Open {
             driver,
-            gpus: devices.into_iter().map(GpuStep::new).collect(),
+            gpus,
             siblings,
             tracked: Tracked::default(),
             inventory,

@@ -75,7 +75,7 @@ pub(super) const GPU: &[Field] = &[
     reason(&["clocks_event_reasons.sync_boost", "clocks_throttle_reasons.sync_boost"], active::<0x010>),
     read(&["memory.total"], Mib, |_, row| memory(row, |memory| Some(memory.total()))),
     read(&["memory.reserved"], Mib, |_, row| memory(row, |memory| memory.driver())),
-    read(&["memory.used"], Mib, |_, row| memory(row, |memory| Some(memory.used()))),
+    read(&["memory.used"], Mib, |_, row| memory(row, |memory| memory.used())),
     read(&["memory.free"], Mib, |_, row| memory(row, |memory| Some(memory.free()))),
     ask(&["compute_mode"], No, Ask::ComputeMode, |field, row| number(field, row, compute_mode)),
     ask(&["compute_cap"], No, Ask::ComputeCapability, as_it_is),

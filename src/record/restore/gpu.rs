@@ -182,13 +182,12 @@ fn list_state(reasons: &Reasons, written: Option<&Text>) -> Reading<ListState> {
 impl MemoryLine {
     /// The figures pass the same checks as a driver's.
     fn figures(&self, reasons: &Reasons) -> Reading<DeviceMemory> {
-        let Some(((total, used), free)) = self.total.zip(self.used).zip(self.free) else {
-            return reasons.reading("memory", None);
-        };
-        if self.source.as_ref().is_some_and(|source| source.0.as_str() == "host") {
-            return DeviceMemory::shared(Bytes(total), Bytes(free), Bytes(used));
+        let is_shared = self.source.as_ref().is_some_and(|source| source.0.as_str() == "host");
+        match (self.total, self.free, self.used) {
+            (Some(total), Some(free), used) if is_shared => DeviceMemory::shared(Bytes(total), Bytes(free), used.map(Bytes)),
+            (Some(total), Some(free), Some(used)) => DeviceMemory::new(total, used, free, self.driver),
+            _ => reasons.reading("memory", None),
         }
-        DeviceMemory::new(total, used, free, self.driver)
     }
 
     fn lane(self) -> Result<Lane, BeyondClock> {

@@ -146,7 +146,7 @@ impl FaultLine {
 struct OwnLine {
     cpu_percent: Option<f64>,
     driver_ms_per_s: Option<f64>,
-    rss: crate::model::Bytes,
+    rss: Option<crate::model::Bytes>,
 }
 
 impl OwnLine {

@@ -105,7 +105,7 @@ pub(super) struct SampleFields<'a> {
     process_list: Option<&'static str>,
     untracked: Untracked,
     trend: TrendFields,
-    absent: Absences<'a, 35>,
+    absent: Absences<'a, 36>,
 }
 
 #[derive(Serialize)]
@@ -193,7 +193,7 @@ impl<'a> SampleFields<'a> {
 }
 
 /// Why each null of a GPU's fields is one.
-fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 35> {
+fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 36> {
     let telemetry = &gpu.telemetry;
     let memory = gpu.memory.absence();
     let driver_inside = gpu.memory.value().is_some_and(|memory| memory.driver().is_none());
@@ -202,16 +202,19 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
     let untold = row.and_then(GpuRow::ledger_of_step).is_none_or(|ledger| ledger.processes.is_none()) && known;
     let share = || monitor.processes_of(at).find_map(|row| row.memory.absence()).unwrap_or(&UNTOLD);
     let untold = list.or_else(|| untold.then(share));
+    // Of a shared pool, used is the sum of the processes.
+    let unparted = untold.filter(|_| gpu.memory.value().is_some_and(|memory| memory.used().is_none()));
     let no_rate = row.is_none_or(|row| !row.bytes_per_minute().is_value());
     Absences([
         ("memory", memory),
+        ("memory.used", unparted),
         ("memory.driver", driver_inside.then_some(&NOT_SUPPORTED)),
-        ("memory.host", list.filter(|_| host_of(gpu).is_none())),
+        ("memory.host", list.filter(|_| host_of(gpu).is_none()).or(unparted)),
         ("memory.processes", untold),
         ("memory.unattributed", untold),
         ("memory.overlap", untold),
-        ("memory.used_min", (known && gpu.lane.min().is_none()).then_some(&NOT_YET)),
-        ("memory.used_max", (known && gpu.lane.max().is_none()).then_some(&NOT_YET)),
+        ("memory.used_min", (known && gpu.lane.min().is_none()).then(|| unparted.unwrap_or(&NOT_YET))),
+        ("memory.used_max", (known && gpu.lane.max().is_none()).then(|| unparted.unwrap_or(&NOT_YET))),
         ("memory.peak", row.is_none_or(|row| row.peak.is_none()).then_some(&NOT_YET)),
         ("memory.peak_accounting", Some(&NOT_ASKED)),
         ("utilization.gpu", telemetry.gpu.absence()),
@@ -269,7 +272,7 @@ impl<'a> MemoryFields<'a> {
         let peak = row.and_then(|row| row.peak);
         Self {
             total: memory.map(DeviceMemory::total),
-            used: memory.map(DeviceMemory::used),
+            used: memory.and_then(DeviceMemory::used),
             free: memory.map(DeviceMemory::free),
             driver: memory.and_then(DeviceMemory::driver),
             host: host_of(gpu),
@@ -295,7 +298,7 @@ impl<'a> MemoryFields<'a> {
 /// The host's part. Of a shared pool it is what the processes leave of all that is in use, so it rests on a list of this step.
 fn host_of(gpu: &GpuSample) -> Option<Bytes> {
     let memory = gpu.memory.value()?;
-    (memory.source() != MemorySource::Host || gpu.processes.is_value()).then(|| memory.host())
+    (memory.source() != MemorySource::Host || gpu.processes.is_value()).then(|| memory.host()).flatten()
 }
 
 /// `[[ms, used],…]`; a null begins a gap.

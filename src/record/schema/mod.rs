@@ -151,7 +151,7 @@ impl<'a> FaultFields<'a> {
 struct OwnFields {
     cpu_percent: Option<f64>,
     driver_ms_per_s: Option<f64>,
-    rss: Bytes,
+    rss: Option<Bytes>,
 }
 
 impl OwnFields {
