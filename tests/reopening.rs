@@ -1,4 +1,5 @@
-//! What outlives the driver's being opened anew: which GPUs are meant, what was told of them, and who is gone with a device.
+//! What outlives the driver's being opened anew: which GPUs are meant, what was told of them, and who is gone with a device. And which
+//! are meant of those for which it is not opened at all.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
@@ -6,9 +7,9 @@ mod common;
 
 use std::fs;
 
-use common::{samples, scenario, until_samples, with_scenario};
-use vramtop::collect::{LiveOptions, Selection};
-use vramtop::model::{EventKind, Record};
+use common::{Machine, samples, scenario, until_samples, with_scenario};
+use vramtop::collect::{LiveOptions, Selection, Source, SourceEnd, SourceError};
+use vramtop::model::{EventKind, GpuFacts, Record};
 use vramtop::monitor::Monitor;
 
 /// Index and UUID of the devices of each header.
@@ -115,5 +116,55 @@ fn processes_of_an_instance_that_is_removed_are_gone() {
         }
         let told = |pid, instance: &str, gib| (11_000, instance.to_owned(), pid, Some(gib));
         assert_eq!(gone, [told(5_000_100, "000011", 9), told(5_000_101, "000011", 2), told(5_000_102, "000012", 30)]);
+    });
+}
+
+/// The GPUs that are shown of two at `01:00.0` and `02:00.0`, which sleep or not, and whether the driver was opened.
+fn shown_of_two(machine: &Machine, statuses: [&str; 2], selection: Selection) -> Result<(Vec<GpuFacts>, bool), SourceError> {
+    for (pci, status) in ["0000:01:00.0", "0000:02:00.0"].into_iter().zip(statuses) {
+        fs::create_dir_all(machine.folder.join("proc/driver/nvidia/gpus").join(pci)).expect("folder");
+        machine.power(pci, status);
+    }
+    let options = LiveOptions { selection, proc_root: machine.folder.join("proc"), ..machine.options() };
+    let before = machine.calls().len();
+    loop {
+        match machine.source_with(options.clone()).next() {
+            Ok(Record::Header(header)) => {
+                return Ok((header.gpus.iter().map(|gpu| GpuFacts::clone(gpu)).collect(), machine.calls().len() > before));
+            }
+            Ok(_) => {}
+            Err(SourceEnd::Failed(error)) => return Err(error),
+            Err(SourceEnd::Finished) => panic!("it ended"),
+        }
+    }
+}
+
+#[test]
+fn gpus_that_slept_before_can_be_chosen_without_waking_any() {
+    let scenario = "[log]\npath = 'calls'\n[[gpu]]\npci = '00000000:01:00.0'\nuuid = 'GPU-a'\n[[gpu]]\npci = '00000000:02:00.0'\nuuid = 'GPU-b'\n";
+    with_scenario("gpus_that_slept_before_can_be_chosen_without_waking_any", scenario, |machine| {
+        let both_asleep = ["suspended", "suspended"];
+        let seen = |statuses, selection| {
+            let (gpus, opened) = shown_of_two(machine, statuses, selection).expect("they are there");
+            (gpus.iter().filter_map(|gpu| gpu.index).collect::<Vec<_>>(), opened)
+        };
+        assert_eq!(seen(both_asleep, Selection::All), (vec![0, 1], false));
+        for name in ["1", "02:00.0", "00000000:02:00.0"] {
+            assert_eq!(seen(both_asleep, Selection::ids(name)), (vec![1], false), "{name}");
+            // One that nobody asked for may be awake.
+            assert_eq!(seen(["active", "suspended"], Selection::ids(name)), (vec![1], false), "{name}");
+            assert_eq!(seen(["suspended", "active"], Selection::ids(name)), (vec![1], true), "{name}");
+        }
+        let visible = |pci_order| Selection::Visible { value: Some("1".to_owned()), pci_order };
+        assert_eq!(seen(both_asleep, visible(true)), (vec![1], false));
+        // Only the driver knows which GPU that is: rather one too many.
+        for selection in [Selection::ids("GPU-b"), visible(false)] {
+            let (gpus, opened) = shown_of_two(machine, both_asleep, selection).expect("they are there");
+            assert_eq!((gpus.len(), opened), (2, false));
+            assert!(gpus.iter().all(|gpu| gpu.name.as_str().contains("not known while they sleep")), "{gpus:?}");
+        }
+        assert_eq!(seen(["suspended", "active"], Selection::ids("GPU-b")), (vec![1], true));
+        let error = shown_of_two(machine, both_asleep, Selection::ids("7")).expect_err("there is no GPU 7");
+        assert!(error.to_string().contains("there are 0, 1"), "{error}");
     });
 }

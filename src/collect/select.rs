@@ -99,6 +99,33 @@ impl Selection {
     }
 }
 
+impl Selection {
+    /// As [`Selection::positions`], of GPUs of which nothing but their place is known: PCI id and index, in the order of PCI ids as the
+    /// driver counts. `None` where that is not enough: a UUID or an instance is named, or CUDA's own order among several.
+    ///
+    /// # Errors
+    /// [`SelectionError`] when one cannot be found.
+    pub(super) fn positions_by_place(&self, gpus: &[&GpuFacts]) -> Result<Option<Vec<usize>>, SelectionError> {
+        let is_index = |entry: &str| entry.parse::<u32>().is_ok();
+        let is_place = |entry: &str| is_index(entry) || entry.contains(':');
+        let is_uuid = |entry: &str| ["gpu-", "mig-"].iter().any(|prefix| entry.to_ascii_lowercase().starts_with(prefix));
+        let told = match self {
+            Self::All | Self::Visible { value: None, .. } => true,
+            Self::Ids(ids) => ids.iter().all(|id| is_place(id)),
+            Self::Visible { value: Some(value), pci_order } => {
+                let mut entries = value.split(',').map(str::trim);
+                entries.all(|entry| !is_uuid(entry) && (*pci_order || gpus.len() == 1 || !is_index(entry)))
+            }
+            Self::Settled(_) => false,
+        };
+        if !told {
+            return Ok(None);
+        }
+        let chosen = self.positions(gpus)?;
+        if chosen.is_empty() { Err(SelectionError::Nothing { known: known(gpus) }) } else { Ok(Some(chosen)) }
+    }
+}
+
 /// The devices as a process counts them that has this `CUDA_VISIBLE_DEVICES`: its `cuda:0` first.
 ///
 /// # Errors
@@ -200,6 +227,23 @@ mod tests {
         let error = positions(&Selection::ids("7"), &gpus).expect_err("there is no GPU 7");
         assert!(error.to_string().contains("there are 0, 1"), "{error}");
         assert!(matches!(positions(&Selection::ids("GPU-0000000"), &gpus), Err(SelectionError::Ambiguous { .. })));
+    }
+
+    #[test]
+    fn what_a_place_does_not_tell_is_left_open() {
+        let gpus = [gpu(0, "NVIDIA GPU"), gpu(1, "NVIDIA GPU")];
+        let by_place = |selection: Selection| selection.positions_by_place(&gpus.iter().collect::<Vec<_>>());
+        let visible = |value: &str, pci_order| Selection::Visible { value: Some(value.to_owned()), pci_order };
+        for selection in [Selection::ids("1"), Selection::ids("0000:01:00.0"), visible("1", true)] {
+            assert_eq!(by_place(selection.clone()), Ok(Some(vec![1])), "{selection:?}");
+        }
+        assert_eq!(by_place(Selection::All), Ok(Some(vec![0, 1])));
+        // The fastest first, says CUDA, unless it is told otherwise; a UUID is nowhere but in the driver.
+        for selection in [Selection::ids("GPU-00000001"), Selection::ids("0,GPU-00000001"), Selection::ids("0.1"), visible("1", false)] {
+            assert_eq!(by_place(selection.clone()), Ok(None), "{selection:?}");
+        }
+        assert!(matches!(by_place(Selection::ids("2")), Err(SelectionError::Unknown { .. })));
+        assert!(matches!(by_place(visible("-1", true)), Err(SelectionError::Nothing { .. })));
     }
 
     #[test]

@@ -86,7 +86,12 @@ impl Machine {
 
     /// Makes it a laptop: power management on `auto`, in a `/sys` of the test's own.
     pub fn laptop(&self, status: &str) {
-        let folder = self.folder.join("sys/bus/pci/devices/0000:06:00.0/power");
+        self.power("0000:06:00.0", status);
+    }
+
+    /// The power management of the device with that bus id.
+    pub fn power(&self, pci: &str, status: &str) {
+        let folder = self.folder.join("sys/bus/pci/devices").join(pci).join("power");
         fs::create_dir_all(&folder).expect("folder");
         fs::write(folder.join("control"), "auto").expect("control");
         fs::write(folder.join("runtime_status"), status).expect("status");

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use super::{FIRST_PAUSE_MS, LiveSource, Open, Session, facts_of};
 use crate::collect::Clock;
 use crate::collect::power::{SleepWatch, bound};
+use crate::collect::select::SelectionError;
 use crate::collect::step::GpuStep;
 use crate::model::{Absence, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, SafeText, Sample, Telemetry, Untracked};
+
+/// What a sleeping GPU is called that may or may not be meant.
+const UNTOLD_NAME: &str = "NVIDIA GPU (which are chosen is not known while they sleep)";
 
 pub(super) struct Asleep {
     gpus: Vec<Arc<GpuFacts>>,
@@ -38,13 +42,29 @@ impl<C: Clock> LiveSource<C> {
         Session::Asleep(Box::new(Asleep { gpus, watches: open.watches, bound, since_ms: now, next_ms }))
     }
 
-    /// GPUs that slept before anybody looked: known from sysfs alone.
-    pub(super) fn found_asleep(&mut self, bus_ids: Vec<String>) -> Session {
-        let gpus: Vec<Arc<GpuFacts>> = bus_ids.iter().enumerate().map(|(at, pci)| Arc::new(sleeping_facts(at, pci))).collect();
+    /// Whether the GPUs that are meant all slept before anybody looked: then even opening the driver would wake them, and they are known
+    /// from sysfs alone. Where their places do not tell which are meant, all of them are shown, and their names say so.
+    ///
+    /// The kernel module's `information` files have UUIDs, but it wakes the GPU of which one is read.
+    pub(super) fn find_asleep(&mut self) -> Result<Option<Session>, SelectionError> {
+        let bound = bound(&self.options.proc_root);
+        let all: Vec<GpuFacts> = bound.iter().enumerate().map(|(at, pci)| sleeping_facts(at, pci)).collect();
+        let sleeps = |facts: &GpuFacts| self.power_files(facts).is_suspended();
+        let chosen = self.options.selection.positions_by_place(&all.iter().collect::<Vec<_>>());
+        let gpus: Vec<GpuFacts> = match chosen {
+            Ok(Some(chosen)) => chosen.into_iter().filter_map(|at| all.get(at).cloned()).collect(),
+            Ok(None) => all.into_iter().map(|facts| GpuFacts { name: SafeText::new(UNTOLD_NAME), ..facts }).collect(),
+            // A driver that may be opened tells better what there is.
+            Err(error) => return if !all.is_empty() && all.iter().all(sleeps) { Err(error) } else { Ok(None) },
+        };
+        if gpus.is_empty() || !gpus.iter().all(sleeps) {
+            return Ok(None);
+        }
         let watches = gpus.iter().map(|facts| SleepWatch::new(self.power_files(facts))).collect();
+        let gpus: Vec<Arc<GpuFacts>> = gpus.into_iter().map(Arc::new).collect();
         let now = self.clock.now_ms();
         self.send_header(None, gpus.clone());
-        Session::Asleep(Box::new(Asleep { gpus, watches, bound: bus_ids, since_ms: now, next_ms: now }))
+        Ok(Some(Session::Asleep(Box::new(Asleep { gpus, watches, bound, since_ms: now, next_ms: now }))))
     }
 
     pub(super) fn watch_sleep(&mut self, mut asleep: Box<Asleep>) -> Session {

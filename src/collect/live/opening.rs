@@ -11,7 +11,7 @@ use super::{FixedFacts, LiveSource, Open, Session};
 use crate::collect::host::Host;
 use crate::collect::lanes::LaneClock;
 use crate::collect::nvml::{Device, Driver};
-use crate::collect::power::{self, SleepWatch};
+use crate::collect::power::SleepWatch;
 use crate::collect::select::{SelectionError, known};
 use crate::collect::step::GpuStep;
 use crate::collect::{Clock, SourceError};
@@ -19,11 +19,10 @@ use crate::model::{Fault, GpuFacts, Header, Record, SafeText};
 
 impl<C: Clock> LiveSource<C> {
     pub(super) fn open_first(&mut self) -> Result<(), SourceError> {
-        if let Some(bus_ids) = power::all_asleep(&self.options.proc_root, &self.options.sys_root) {
-            self.session = self.found_asleep(bus_ids);
-            return Ok(());
-        }
-        self.session = Session::Open(self.open()?);
+        self.session = match self.find_asleep()? {
+            Some(asleep) => asleep,
+            None => Session::Open(self.open()?),
+        };
         Ok(())
     }
 
