@@ -214,6 +214,12 @@ pub struct Settings {
     /// Change nothing: no signal can be sent from the dashboard.
     #[arg(long, global = true, overrides_with = "read_only")]
     pub read_only: bool,
+
+    /// Append what happens inside to FILE: the driver found and lost, calls that fail or are slow, gaps, panics.
+    ///
+    /// It is for reports of faults. A recording of what is seen is -l 1 --format json -o FILE.
+    #[arg(long, value_name = "FILE", global = true, overrides_with = "log_file")]
+    pub log_file: Option<PathBuf>,
 }
 
 impl Cli {
@@ -282,7 +288,8 @@ mod tests {
     /// As whoever has an alias with his settings writes it.
     #[test]
     fn what_holds_everywhere_stands_before_a_subcommand_and_after_it() {
-        let globals = ["--color never", "--theme light", "--ascii", "--no-mouse", "--config x", "--nvml-library x", "--slow", "--read-only"];
+        let globals =
+            ["--color never", "--theme light", "--ascii", "--no-mouse", "--config x", "--nvml-library x", "--slow", "--read-only", "--log-file x"];
         for subcommand in ["replay x", "demo", "doctor", "completions bash", "man"] {
             for flag in globals {
                 let understood = |line: String| {

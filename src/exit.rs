@@ -64,7 +64,9 @@ impl Exit {
 
     fn of_source(error: &SourceError) -> Self {
         match error {
-            SourceError::Driver(OpenError::NoPermission { .. }) | SourceError::NoneReadable { not_permitted: true, .. } => Self::NotPermitted,
+            SourceError::Driver(OpenError::NoPermission { .. })
+            | SourceError::NoneReadable { not_permitted: true, .. }
+            | SourceError::SelectionUnopened { not_permitted: true, .. } => Self::NotPermitted,
             SourceError::Driver(_) | SourceError::NoGpu | SourceError::NoneReadable { .. } => Self::NoDriver,
             SourceError::Selection(
                 SelectionError::Nothing { .. }
@@ -72,7 +74,7 @@ impl Exit {
                 | SelectionError::Ambiguous { .. }
                 | SelectionError::MixedCards { .. },
             ) => Self::Usage,
-            SourceError::Recording(_) | SourceError::Panicked(_) => Self::Failed,
+            SourceError::SelectionUnopened { .. } | SourceError::Recording(_) | SourceError::Panicked(_) => Self::Failed,
         }
     }
 }

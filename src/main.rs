@@ -15,6 +15,7 @@ fn main() -> ExitCode {
             // The reader of the pipe has gone: it has what it wanted.
             None => Exit::Fine.into(),
             Some(exit) => {
+                log::error!("{error:#}");
                 let _ = writeln!(std::io::stderr(), "vramtop: {error:#}");
                 exit.into()
             }

@@ -5,6 +5,8 @@
 
 mod common;
 
+#[path = "cli/log_file.rs"]
+mod log_file;
 #[path = "cli/logs.rs"]
 mod logs;
 #[path = "cli/once.rs"]

@@ -68,6 +68,16 @@ pub enum SourceError {
     /// The GPUs that were asked for are not there.
     #[error(transparent)]
     Selection(#[from] SelectionError),
+    /// The GPUs that were asked for are not among those that could be opened.
+    #[error("{error}.\nNot opened, so it may be that one: {reasons}. See dmesg for NVRM and Xid lines, and whether this user may open /dev/nvidia*")]
+    SelectionUnopened {
+        /// What was not found among the others.
+        error: SelectionError,
+        /// Why those could not be opened, each.
+        reasons: String,
+        /// Whether a permission is all that is missing.
+        not_permitted: bool,
+    },
     /// The recording cannot be read.
     #[error("{0}")]
     Recording(String),

@@ -8,6 +8,7 @@ mod dashboard;
 mod doctor;
 mod explain;
 mod log;
+mod log_file;
 mod look;
 mod man;
 mod once;
@@ -45,6 +46,9 @@ pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
     let config = settings::resolve(cli)?;
     if let Some(error) = &config.unread {
         say(&format!("{error}; going on without it"))?;
+    }
+    if let Some(path) = &config.log_file.value {
+        log_file::begin(path)?;
     }
     match &cli.command {
         Some(Command::Replay(replay)) => replay::file(replay, config.style()),

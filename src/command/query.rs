@@ -56,7 +56,7 @@ pub(super) fn run(look: &Look, smi: &Smi, config: &Config) -> anyhow::Result<Exi
 /// # Errors
 /// When nothing can be read, or not written.
 pub(super) fn list(look: &Look, config: &Config) -> anyhow::Result<Exit> {
-    print_once(look, options(look, config, Some(0), Vec::new()), Payload::Figures, gpu_list)
+    print_once(look, options(look, config, Some(0), Vec::new()), Payload::Names, gpu_list)
 }
 
 fn query(smi: &Smi, dialect: Dialect) -> Result<Query, FieldError> {

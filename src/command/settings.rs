@@ -22,6 +22,7 @@ pub(super) fn flags(cli: &Cli) -> Layer {
         slow: cli.settings.slow.then_some(true),
         theme: cli.style.theme,
         read_only: cli.settings.read_only.then_some(true),
+        log_file: cli.settings.log_file.clone(),
         mouse: cli.style.no_mouse.then_some(false),
         ..Layer::default()
     }

@@ -13,6 +13,8 @@ pub(super) enum Payload {
     Figures,
     /// A line a process, so that a list that cannot be read looks like one that is empty.
     Lists,
+    /// Who it is, which takes no reading.
+    Names,
 }
 
 impl Payload {
@@ -24,6 +26,7 @@ impl Payload {
             let why = match self {
                 Self::Figures => figures,
                 Self::Lists => list,
+                Self::Names => None,
             };
             why.map(|why| (&gpu.id, why))
         })

@@ -112,11 +112,11 @@ mod tests {
         assert_eq!(said("nvml-library = \"/x\""), "config.toml:1: unknown key \"nvml-library\": did you mean \"nvml_library\"?");
         assert_eq!(
             said("[gpu]\nx = 1"),
-            "config.toml:1: unknown key \"gpu\": the keys are color, ascii, nvml_library, interval, memory_hz, slow, read_only, mouse, theme"
+            "config.toml:1: unknown key \"gpu\": the keys are color, ascii, nvml_library, interval, memory_hz, slow, read_only, mouse, theme, log_file"
         );
         assert_eq!(
             said("\"\\u001B[31m\" = 1"),
-            "config.toml:1: unknown key \"\\u{1b}[31m\": the keys are color, ascii, nvml_library, interval, memory_hz, slow, read_only, mouse, theme"
+            "config.toml:1: unknown key \"\\u{1b}[31m\": the keys are color, ascii, nvml_library, interval, memory_hz, slow, read_only, mouse, theme, log_file"
         );
     }
 

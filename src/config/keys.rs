@@ -51,6 +51,7 @@ keys! {
     ReadOnly, "read_only", "VRAMTOP_READ_ONLY", "Offer nothing that changes the world, such as signals: true or false";
     Mouse, "mouse", "VRAMTOP_MOUSE", "Let the dashboard have the mouse: true or false";
     Theme, "theme", "VRAMTOP_THEME", "Which colours: default, light, colour-blind or mono";
+    LogFile, "log_file", "VRAMTOP_LOG_FILE", "File for what happens inside, such as calls that fail; empty: none";
 }
 
 /// What one voice says: nothing where it is silent.
@@ -74,6 +75,8 @@ pub struct Layer {
     pub mouse: Option<bool>,
     /// `theme`.
     pub theme: Option<Theme>,
+    /// `log_file`.
+    pub log_file: Option<PathBuf>,
 }
 
 /// A value before anybody knows what it is for.
@@ -109,6 +112,7 @@ impl Layer {
             Key::ReadOnly => self.read_only = Some(given.flag()?),
             Key::Mouse => self.mouse = Some(given.flag()?),
             Key::Theme => self.theme = Some(given.theme()?),
+            Key::LogFile => self.log_file = Some(given.path()?),
         }
         Ok(())
     }

@@ -127,6 +127,8 @@ pub struct Config {
     pub mouse: Setting<bool>,
     /// Which colours.
     pub theme: Setting<Theme>,
+    /// Where what happens inside is written.
+    pub log_file: Setting<Option<PathBuf>>,
     /// The file that was read, if there is one.
     pub file: Option<PathBuf>,
     /// Why the file at the default place was not read although there may be one: nobody named it, so it keeps nothing from starting.
@@ -161,19 +163,14 @@ impl Config {
         Self {
             color: pick(flags.color, environment.color, file.color, Color::Auto),
             ascii: pick(flags.ascii, environment.ascii, file.ascii, false),
-            nvml_library: pick(
-                flags.nvml_library.map(Some),
-                environment.nvml_library.map(Some),
-                // An empty name is the default's: search.
-                file.nvml_library.map(|path| Some(path).filter(|path| !path.as_os_str().is_empty())),
-                None,
-            ),
+            nvml_library: pick_path(flags.nvml_library, environment.nvml_library, file.nvml_library),
             interval_ms: pick(flags.interval_ms, environment.interval_ms, file.interval_ms, 1000),
             memory_hz: pick(flags.memory_hz, environment.memory_hz, file.memory_hz, 20),
             slow: pick(flags.slow, environment.slow, file.slow, false),
             read_only: pick(flags.read_only, environment.read_only, file.read_only, false),
             mouse: pick(flags.mouse, environment.mouse, file.mouse, true),
             theme: pick(flags.theme, environment.theme, file.theme, Theme::Default),
+            log_file: pick_path(flags.log_file, environment.log_file, file.log_file),
             file: None,
             unread: None,
         }
@@ -191,19 +188,20 @@ impl Config {
             Color::Always => "always",
             Color::Never => "never",
         };
-        let library = self.nvml_library.value.as_deref().map_or(String::new(), |path| SafeText::new(&path.to_string_lossy()).to_string());
+        let path = |path: &Option<PathBuf>| path.as_deref().map_or(String::new(), |path| SafeText::new(&path.to_string_lossy()).to_string());
         Key::ALL
             .into_iter()
             .map(|key| match key {
                 Key::Color => (key, color.to_owned(), self.color.origin),
                 Key::Ascii => (key, self.ascii.value.to_string(), self.ascii.origin),
-                Key::NvmlLibrary => (key, library.clone(), self.nvml_library.origin),
+                Key::NvmlLibrary => (key, path(&self.nvml_library.value), self.nvml_library.origin),
                 Key::Interval => (key, seconds(self.interval_ms.value), self.interval_ms.origin),
                 Key::MemoryHz => (key, self.memory_hz.value.to_string(), self.memory_hz.origin),
                 Key::Slow => (key, self.slow.value.to_string(), self.slow.origin),
                 Key::ReadOnly => (key, self.read_only.value.to_string(), self.read_only.origin),
                 Key::Mouse => (key, self.mouse.value.to_string(), self.mouse.origin),
                 Key::Theme => (key, self.theme.value.name().to_owned(), self.theme.origin),
+                Key::LogFile => (key, path(&self.log_file.value), self.log_file.origin),
             })
             .collect()
     }
@@ -213,6 +211,12 @@ fn pick<T>(flag: Option<T>, environment: Option<T>, file: Option<T>, default: T)
     let said = [(flag, Origin::Flag), (environment, Origin::Environment), (file, Origin::File)];
     let first = said.into_iter().find_map(|(value, origin)| value.map(|value| Setting { value, origin }));
     first.unwrap_or(Setting { value: default, origin: Origin::Default })
+}
+
+/// In the file an empty name is the default's: none.
+fn pick_path(flag: Option<PathBuf>, environment: Option<PathBuf>, file: Option<PathBuf>) -> Setting<Option<PathBuf>> {
+    let file = file.map(|path| Some(path).filter(|path| !path.as_os_str().is_empty()));
+    pick(flag.map(Some), environment.map(Some), file, None)
 }
 
 /// Milliseconds as seconds, without zeros at the end.

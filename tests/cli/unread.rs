@@ -50,6 +50,24 @@ fn a_gpu_that_cannot_be_opened_is_named_by_a_look_and_by_a_log() {
 }
 
 #[test]
+fn a_gpu_that_was_asked_for_and_cannot_be_opened_is_no_wrong_usage() {
+    for (error, code, word) in [("GpuLost", 1, "GPU is lost"), ("NoPermission", 4, "Insufficient Permissions")] {
+        let said = said(&mut second_fails("\"handle\"", error).vramtop(&["--once", "-i", "1"]));
+        assert_eq!((said.code, said.out.as_str()), (Some(code), ""), "{}", said.err);
+        assert!(said.err.contains(&format!("Not opened, so it may be that one: GPU 1: {word}. See dmesg")), "{}", said.err);
+    }
+    let usage = said(&mut Machine::of("[[gpu]]\n").vramtop(&["--once", "-i", "1"]));
+    assert_eq!(usage.code, Some(2), "{}", usage.err);
+}
+
+#[test]
+fn the_list_of_gpus_needs_no_figure() {
+    let machine = Machine::of("[[gpu]]\n[[fault]]\ncall = \"memory\"\nerror = \"Unknown\"\n");
+    assert_eq!(said(&mut machine.vramtop(&["--once"])).code, Some(1));
+    assert_eq!(said(&mut machine.vramtop(&["-L"])).code, Some(0));
+}
+
+#[test]
 fn a_log_in_lines_says_that_the_driver_is_gone_and_that_it_is_back() {
     let machine = Machine::of(
         "[[gpu]]\n[[fault]]\ncall = \"*\"\nfrom_s = 1\nto_s = 2\nerror = \"Uninitialized\"\n[[fault]]\ncall = \"init\"\nfrom_s = 1\nto_s = 2\nerror = \"DriverNotLoaded\"\n",

@@ -10,7 +10,7 @@ use super::{FixedFacts, HostScope, LiveSource, Open};
 use crate::collect::Clock;
 use crate::collect::host::Host;
 use crate::collect::step::GpuStep;
-use crate::model::{Absence, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample};
+use crate::model::{Absence, Fault, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample};
 
 /// A shorter span says little: the first step has none, and steps of 50 ms share one measurement.
 const LEAST_SPAN_MS: u64 = 200;
@@ -42,8 +42,23 @@ impl<C: Clock> LiveSource<C> {
         let began = std::mem::replace(&mut open.began_ms, now + 1);
         let processes = tracked.iter().map(|place| self.process_sample(open, *place, began)).collect();
         let gpus = open.gpus.iter_mut().zip(untracked).map(|(gpu, rest)| gpu.finish(began, rest, &mut faults)).collect();
+        self.log_faults(&faults);
         let own = self.own.measure(&self.host, open.driver.spent_ns(), now);
         Sample { time: self.clock.wall(), elapsed_ms: now, gpus, processes, faults, own }
+    }
+
+    /// Each fault once, when it begins and when it is over.
+    fn log_faults(&mut self, faults: &[Fault]) {
+        let whose = |fault: &Fault| fault.gpu.as_ref().map_or_else(String::new, |id| format!(" of device {id}"));
+        for fault in faults.iter().filter(|fault| !self.faults.contains(fault)) {
+            log::warn!("`{}`{} fails: {}", fault.call, whose(fault), fault.reason);
+        }
+        for fault in self.faults.iter().filter(|fault| !faults.contains(fault)) {
+            log::info!("`{}`{} no longer fails: {}", fault.call, whose(fault), fault.reason);
+        }
+        if self.faults != faults {
+            self.faults = faults.to_vec();
+        }
     }
 
     /// Meets the processes that are new and asks the host for those that are looked at.

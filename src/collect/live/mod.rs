@@ -53,6 +53,8 @@ pub struct LiveSource<C> {
     cut_off: Vec<CutOff>,
     session: Session,
     own: OwnMeter,
+    /// Those of the last sample.
+    faults: Vec<Fault>,
 }
 
 enum Session {
@@ -106,6 +108,7 @@ impl<C: Clock> LiveSource<C> {
             cut_off: Vec::new(),
             session: Session::New,
             own: OwnMeter::default(),
+            faults: Vec::new(),
         }
     }
 
@@ -154,6 +157,7 @@ impl<C: Clock> LiveSource<C> {
 
     fn event(&mut self, gpu: Option<GpuId>, kind: EventKind) {
         let event = Event { time: self.clock.wall(), elapsed_ms: self.clock.now_ms(), gpu, kind };
+        log_event(&event);
         self.queue.push_back(Record::Event(event));
     }
 
@@ -231,6 +235,9 @@ impl<C: Clock> LiveSource<C> {
         let period = affordable_period_ms(least, cost_us);
         // Slower than the step: on the step's own grid, so that each list still ends a step.
         let grid = if period >= self.options.interval_ms { self.options.interval_ms.max(1) } else { least };
+        if period != open.list_period_ms {
+            log::info!("the process lists take {cost_us} us, so they are read every {period} ms");
+        }
         open.list_period_ms = period;
         open.processes.slow_to(period, now, grid);
     }
@@ -326,6 +333,17 @@ impl<C: Clock> Source for LiveSource<C> {
             }
             self.turn()?;
         }
+    }
+}
+
+/// Comings and goings of processes are left to recordings.
+fn log_event(event: &Event) {
+    let whose = || event.gpu.as_ref().map_or_else(|| "the driver".to_owned(), |id| format!("device {id}"));
+    match &event.kind {
+        EventKind::Gap { ms } => log::warn!("nothing was read for {ms} ms"),
+        EventKind::Lost(why) => log::warn!("{} is gone: {why}", whose()),
+        EventKind::Found => log::info!("{} answers again", whose()),
+        EventKind::Came(_) | EventKind::Gone { .. } | EventKind::Untracked(_) | EventKind::Tracked(_) => {}
     }
 }
 

@@ -43,7 +43,10 @@ impl<C: Clock> LiveSource<C> {
             driver.close();
             return Err(none_opened(&unopened));
         }
-        let chosen = self.choose(&devices.iter().map(Device::facts).collect::<Vec<_>>()).inspect_err(|_| driver.close())?;
+        let chosen = self.choose(&devices.iter().map(Device::facts).collect::<Vec<_>>()).map_err(|error| {
+            driver.close();
+            not_among(error, &unopened)
+        })?;
         let inventory = Inventory::opened(&devices, &unopened, &self.options.proc_root, self.clock.now_ms());
         let (mut devices, siblings) = Sibling::part(devices, &chosen);
         if self.options.fixed == FixedFacts::First {
@@ -91,6 +94,8 @@ impl<C: Clock> LiveSource<C> {
     pub(super) fn send_header(&mut self, driver: Option<Driver>, gpus: Vec<Arc<GpuFacts>>) {
         let versions = driver.map(Driver::versions);
         let (driver, cuda) = versions.map_or((None, None), |v| (v.driver, v.cuda));
+        let text = |version: &Option<SafeText>| version.as_ref().map_or("unknown", SafeText::as_str).to_owned();
+        log::info!("driver {}, CUDA {}, devices: {}", text(&driver), text(&cuda), gpus.len());
         self.queue.push_back(Record::Header(Arc::new(Header {
             time: self.clock.wall(),
             version: SafeText::new(env!("CARGO_PKG_VERSION")),
@@ -111,6 +116,15 @@ impl<C: Clock> LiveSource<C> {
         (open.list_period_ms, open.list_costs_us) = (before.list_period_ms, before.list_costs_us);
         Session::Open(open)
     }
+}
+
+/// What was asked for may be one that has no name yet: then it was not the asking that was wrong.
+fn not_among(error: SelectionError, unopened: &[Fault]) -> SourceError {
+    if unopened.is_empty() {
+        return error.into();
+    }
+    let reasons: Vec<&str> = unopened.iter().map(|fault| fault.reason.as_str()).collect();
+    SourceError::SelectionUnopened { error, reasons: reasons.join(", "), not_permitted: unopened.iter().all(Fault::is_of_permission) }
 }
 
 fn none_opened(faults: &[Fault]) -> SourceError {

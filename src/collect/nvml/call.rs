@@ -72,6 +72,9 @@ impl Call {
     }
 }
 
+/// A call that takes longer is worth a line in the log file: the dearest that are usual take 25 ms.
+const SLOW: Duration = Duration::from_millis(100);
+
 /// Time spent in driver calls, and the call that is under way. All of it is lock-free: the reader may not wait for the driver.
 #[derive(Debug)]
 pub(super) struct Meter {
@@ -98,8 +101,11 @@ impl Meter {
             // Another thread's call that began later keeps its mark.
             let _ = self.under_way.compare_exchange(mark, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
-        let spent = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.spent_ns.fetch_add(spent, Ordering::Relaxed);
+        let took = started.elapsed();
+        if took >= SLOW {
+            log::debug!("the driver's answer to `{}` took {} ms", call.name(), took.as_millis());
+        }
+        self.spent_ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         answer
     }
 

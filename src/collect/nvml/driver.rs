@@ -71,6 +71,7 @@ impl Driver {
             };
             let generation = GENERATIONS.fetch_add(1, Ordering::Relaxed) + 1;
             loaded.open.store(generation, Ordering::Release);
+            log::info!("library {} opened", path.display());
             Ok(Self { loaded, generation })
         })
     }
