@@ -170,11 +170,14 @@ impl Picture {
         self.groups.clear();
         if listing.grouping == Grouping::Process {
             Table { monitor, groups: &[] }.sort(&mut rows, listing.sort);
-            self.rows = if listing.tree { grow(rows, monitor) } else { rows };
+            if listing.tree {
+                (rows, self.groups) = grow(rows, monitor, listing.sort, &listing.turned);
+            }
+            self.rows = rows;
             self.append_ended(listing);
             return;
         }
-        let (groups, mut rows) = fold(rows, listing.grouping, monitor, &listing.open);
+        let (groups, mut rows) = fold(rows, listing.grouping, monitor, &listing.turned);
         rows.extend(groups.iter().enumerate().filter_map(|(at, group)| group.row(at)));
         Table { monitor, groups: &groups }.sort(&mut rows, listing.sort);
         let table = Table { monitor, groups: &[] };

@@ -80,7 +80,12 @@ impl Table<'_> {
         }
         match row.holder {
             Holder::Process { at, .. } => key_of(self.monitor.processes().get(at)?, column),
-            Holder::Group { at } => key_of_group(self.groups.get(at)?, column),
+            Holder::Group { at } => {
+                let group = self.groups.get(at)?;
+                // Of an ancestor little is known: where that is not it, it goes where the first of those below it goes.
+                let first = || group.members.first().filter(|_| group.id.ancestor().is_some()).and_then(|row| self.key(row, column));
+                key_of_group(group, column).or_else(first)
+            }
             Holder::Nobody | Holder::Untracked { .. } | Holder::Ended { .. } => None,
         }
     }
@@ -119,6 +124,8 @@ fn key_of(row: &ProcessRow, column: Column) -> Option<Key<'_>> {
 
 fn key_of_group(group: &Group, column: Column) -> Option<Key<'_>> {
     match column {
+        Column::Pid if group.id.ancestor().is_some() => group.id.ancestor().map(|ancestor| Key::Figure(ancestor.key.pid.into())),
+        Column::Job if group.id.ancestor().is_some() => None,
         // There is no PID to go by: how many they are is what stands there.
         Column::Pid => Some(Key::Figure(i64::try_from(group.processes).unwrap_or(i64::MAX))),
         Column::User => group.user.as_ref().map(|user| Key::Text(user.as_str())),
