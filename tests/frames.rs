@@ -13,6 +13,8 @@ mod stage;
 mod table;
 #[path = "frames/tagging.rs"]
 mod tagging;
+#[path = "frames/then.rs"]
+mod then;
 #[path = "frames/time.rs"]
 mod time;
 #[path = "frames/words.rs"]

@@ -169,6 +169,11 @@ impl App {
         &self.shown.columns
     }
 
+    /// The time of a column of the histories that the last frame had, in milliseconds.
+    pub const fn column_ms(&self) -> u64 {
+        self.shown.column_ms
+    }
+
     /// What is said in passing.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
