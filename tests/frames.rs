@@ -3,6 +3,8 @@
 //! The text of a frame is a snapshot (`INSTA_UPDATE=always` writes them; compare the figures with `frames/stories.rs`
 //! before accepting). Colours are not in it: they are tested by role below.
 
+#[path = "frames/family.rs"]
+mod family;
 #[path = "frames/screens.rs"]
 mod screens;
 #[path = "frames/mod.rs"]
@@ -11,6 +13,8 @@ mod stage;
 mod table;
 #[path = "frames/tagging.rs"]
 mod tagging;
+#[path = "frames/then.rs"]
+mod then;
 #[path = "frames/time.rs"]
 mod time;
 #[path = "frames/words.rs"]

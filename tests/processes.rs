@@ -12,7 +12,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use stage::stories::with_a_death;
 use stage::{after, dashboard, draw, stories};
 use vramtop::app::{Answer, App, Mode, Msg, update};
-use vramtop::model::{Ancestor, Details, Reading, Refusal, RunState, SafeText, Signal};
+use vramtop::model::{Details, Reading, Refusal, RunState, SafeText, Signal};
 use vramtop::view::{Colors, Theme};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
@@ -125,9 +125,7 @@ fn the_dialog_says_why_a_signal_cannot_be_sent() {
 /// What a look at the first process of [`stories::two_h200`] finds out.
 fn details(app: &App, environment: Reading<Vec<(SafeText, SafeText)>>) -> Msg {
     let row = app.detail().and_then(|detail| detail.row(app.picture())).expect("it is listed");
-    let family = [(2011, "sshd"), (2044, "bash"), (41790, "slurmstepd"), (41801, "torchrun")];
-    let ancestors = family.map(|(pid, name)| Ancestor { pid, name: name.into() }).to_vec();
-    Msg::Details(Box::new(Details { key: row.key().expect("a process"), ancestors, environment }))
+    Msg::Details(Box::new(Details { key: row.key().expect("a process"), environment }))
 }
 
 fn environment(variables: &[(&str, &str)]) -> Reading<Vec<(SafeText, SafeText)>> {
@@ -136,7 +134,9 @@ fn environment(variables: &[(&str, &str)]) -> Reading<Vec<(SafeText, SafeText)>>
 
 /// The close look at train.py of ann.
 fn detail() -> App {
-    let mut app = after(&stories::two_h200());
+    let mut machine = stories::two_h200();
+    machine.holders[0].ancestors = vec![(41801, "torchrun"), (41790, "slurmstepd"), (2044, "bash"), (2011, "sshd")];
+    let mut app = after(&machine);
     press(&mut app, KeyCode::Down);
     press(&mut app, KeyCode::Enter);
     app
@@ -197,7 +197,7 @@ fn its_own_number_of_a_gpu_is_told_only_where_it_is_known() {
 #[test]
 fn what_is_not_known_is_said_with_its_reason() {
     let mut app = detail();
-    assert_eq!(fact(&mut app, "FROM").as_deref(), Some("asking …"));
+    assert_eq!(fact(&mut app, "FROM").as_deref(), Some("sshd 2011 › bash 2044 › slurmstepd 41790 › torchrun 41801 › train.py 41877"));
     let answer = details(&app, Reading::NOT_PERMITTED);
     update(&mut app, answer);
     assert!(fact(&mut app, "CONTEXT").expect("a line").contains("its environment cannot be read (not permitted)"));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arbitrary::any_recording;
 use proptest::prelude::*;
 use vramtop::model::{
-    Absence, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
+    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
     ListState, Moment, OwnCost, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Throttle,
     Untracked, UtilizationPercent, Visibility,
 };
@@ -61,6 +61,10 @@ fn header() -> Header {
     }
 }
 
+fn ancestor(pid: u32, ticks: u64, name: &str) -> Ancestor {
+    Ancestor { key: ProcessKey { pid, start_ticks: Some(ticks) }, name: text(name) }
+}
+
 fn facts() -> ProcessFacts {
     ProcessFacts {
         key: ProcessKey { pid: 419, start_ticks: Some(8_812_345) },
@@ -75,6 +79,7 @@ fn facts() -> ProcessFacts {
         rank: Some(Rank { rank: 3, world: Some(8), local: None }),
         started: Some(Moment { unix_ms: 1_796_000_000_000 }),
         parent: Some(41_801),
+        ancestors: vec![ancestor(41_801, 8_812_001, "torchrun train.py"), ancestor(2044, 7_000_000, "bash")],
     }
 }
 
@@ -172,7 +177,8 @@ fn a_sample_that_stands_alone_is_written_to_the_byte() {
         "memory":5209325568,"memory_min":5209325568,"memory_max":5209325568,"peak":5209325568,"sm_percent":null,"cpu_percent":100.4,
         "rss":3221225472,"state":"R","user":"ann","what":"train.py","command":"train.py --lr 3e-4","cmdline":["python3","train.py","--lr","3e-4"],
         "container":null,"job":"slurm 48211.0","rank":3,"world_size":8,"local_rank":null,"visible":true,"mine":true,
-        "started":"2026-11-30T00:53:20.000Z","parent":41801,"layers":null,"trend":{"state":null,"bytes_per_s":null,"full_in_s":null},
+        "started":"2026-11-30T00:53:20.000Z","parent":41801,"ancestors":[{"pid":41801,"start_ticks":8812001,"name":"torchrun train.py"},{"pid":2044,"start_ticks":7000000,"name":"bash"}],
+        "layers":null,"trend":{"state":null,"bytes_per_s":null,"full_in_s":null},
         "absent":{"sm_percent":"not asked","layers":"not asked","trend":"not yet"}}],
         "faults":[{"gpu":null,"uuid":null,"call":"processes","reason":"Unknown Error"}],
         "own":{"cpu_percent":0.3,"driver_ms_per_s":1.2,"rss":9437184}}"#,
@@ -197,7 +203,8 @@ fn a_recording_is_written_to_the_byte() {
         "max_clocks":{"sm_mhz":1980,"memory_mhz":3201},"bar1_total":274877906944,"mig":false,"absent":{}}]}"#;
     let process = r#"{"type":"process","uuid":"GPU-11111111-2222-3333-4444-555555555555","pid":419,"start_ticks":8812345,"user":"ann",
         "what":"train.py","command":"train.py --lr 3e-4","cmdline":["python3","train.py","--lr","3e-4"],"container":null,"job":"slurm 48211.0",
-        "rank":3,"world_size":8,"local_rank":null,"visible":true,"mine":true,"started":"2026-11-30T00:53:20.000Z","parent":41801}"#;
+        "rank":3,"world_size":8,"local_rank":null,"visible":true,"mine":true,"started":"2026-11-30T00:53:20.000Z","parent":41801
+        ,"ancestors":[{"pid":41801,"start_ticks":8812001,"name":"torchrun train.py"},{"pid":2044,"start_ticks":7000000,"name":"bash"}]}"#;
     let came = r#"{"type":"event","time":"2026-11-30T12:08:18.123Z","elapsed_ms":100,"gpu":0,"uuid":"GPU-11111111-2222-3333-4444-555555555555",
         "event":"came","pid":419,"start_ticks":8812345}"#;
     assert_eq!([lines[0], lines[1], lines[3]], [joined(header), joined(process), joined(came)]);

@@ -92,10 +92,7 @@ impl App {
 
     /// The next column to the right that is on screen.
     fn next_sort(&self) -> Column {
-        let mut heads: Vec<Column> = self.shown.columns.iter().copied().filter(|column| column.is_sortable()).collect();
-        if heads.is_empty() {
-            heads = Column::ALL.into_iter().filter(|column| column.is_sortable()).collect();
-        }
+        let heads: &[Column] = if self.shown.columns.is_empty() { &Column::ALL } else { &self.shown.columns };
         let now = heads.iter().position(|column| *column == self.listing.sort.column);
         now.and_then(|at| heads.get(at + 1)).or(heads.first()).copied().unwrap_or(Column::Vram)
     }
@@ -105,17 +102,19 @@ impl App {
         let picture = self.picture();
         let Some(at) = self.selected() else { return };
         // A member folds the group that it stands in.
-        let above = picture.rows().get(..=at).unwrap_or(&[]).iter().rev().find_map(|row| picture.group(row));
-        let Some(id) = above.filter(|_| picture.rows().get(at).is_some_and(|row| row.depth > 0 || matches!(row.holder, Holder::Group { .. }))) else {
-            return;
-        };
-        let id = id.id.clone();
+        let mut depth = u16::MAX;
+        let above = picture.rows().get(..=at).unwrap_or(&[]).iter().rev().find_map(|row| {
+            let is_above = row.depth < depth;
+            depth = depth.min(row.depth);
+            picture.group(row).filter(|_| is_above)
+        });
+        let Some(id) = above.map(|group| group.id.clone()) else { return };
         // Whoever opens the group under the cursor means the group.
         if matches!(picture.rows().get(at).map(|row| row.holder), Some(Holder::Group { .. })) {
             self.selection.select(shown(self.held.as_deref(), &self.live), at);
         }
-        if !self.listing.open.remove(&id) {
-            self.listing.open.insert(id);
+        if !self.listing.turned.remove(&id) {
+            self.listing.turned.insert(id);
         }
     }
 
@@ -159,6 +158,7 @@ fn line_of(picture: &Picture, row: &TableRow) -> String {
         (None, Some(group)) => {
             let gpus: Vec<&str> = group.gpus.iter().map(|gpu| label(*gpu)).collect();
             let name = group.id.name().map_or_else(|| format!("no {}", group.id.grouping().word()), ToString::to_string);
+            let name = group.id.ancestor().map_or(name, |ancestor| format!("below {} ({})", ancestor.name, ancestor.key.pid));
             vec![format!("GPU {}", gpus.join(",")), format!("{} processes", group.processes), name, bytes]
         }
         (None, None) => {

@@ -1,10 +1,10 @@
-//! Rows that belong together as one, with their totals: by user, container or job.
+//! Rows that belong together as one, with their totals: by user, container or job, or by the process that started them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::owners::Hue;
 use super::row::{Holder, TableRow};
-use crate::model::{Bytes, SafeText};
+use crate::model::{Ancestor, Bytes, SafeText};
 use crate::monitor::{Monitor, ProcessRow};
 
 /// What makes one row of many.
@@ -53,17 +53,36 @@ impl Grouping {
 
 /// Which group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupId(Grouping, Option<SafeText>);
+pub enum GroupId {
+    /// Those that have this in common; `None` stands for those that have none.
+    Common(Grouping, Option<SafeText>),
+    /// Those that this process has started, itself or through others. It holds no GPU memory.
+    Ancestor(Ancestor),
+}
 
 impl GroupId {
     /// What its members have in common.
     pub const fn grouping(&self) -> Grouping {
-        self.0
+        match self {
+            Self::Common(by, _) => *by,
+            Self::Ancestor(_) => Grouping::Process,
+        }
     }
 
     /// The name of that; `None` stands for those that have none.
     pub const fn name(&self) -> Option<&SafeText> {
-        self.1.as_ref()
+        match self {
+            Self::Common(_, name) => name.as_ref(),
+            Self::Ancestor(ancestor) => Some(&ancestor.name),
+        }
+    }
+
+    /// The process that started them, where that is what they have in common.
+    pub const fn ancestor(&self) -> Option<&Ancestor> {
+        match self {
+            Self::Common(..) => None,
+            Self::Ancestor(ancestor) => Some(ancestor),
+        }
     }
 }
 
@@ -115,14 +134,15 @@ pub(super) fn fold(rows: Vec<TableRow>, by: Grouping, monitor: &Monitor, open: &
         members[place].1.push(row);
     }
     let groups = members.into_iter().map(|(name, members)| {
-        let id = GroupId(by, name);
+        let id = GroupId::Common(by, name);
         let is_open = open.contains(&id);
         add_up(id, members, monitor, is_open)
     });
     (groups.collect(), others)
 }
 
-fn add_up(id: GroupId, members: Vec<TableRow>, monitor: &Monitor, is_open: bool) -> Group {
+/// The totals of rows, which come in the order of the table.
+pub(super) fn add_up(id: GroupId, members: Vec<TableRow>, monitor: &Monitor, is_open: bool) -> Group {
     let rows: Vec<&ProcessRow> = members.iter().filter_map(|row| row.holder.process()).filter_map(|at| monitor.processes().get(at)).collect();
     // A process on two GPUs uses its CPU once.
     let distinct: Vec<&ProcessRow> = rows.iter().map(|row| (row.facts.key, *row)).collect::<BTreeMap<_, _>>().into_values().collect();

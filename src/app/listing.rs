@@ -20,7 +20,8 @@ pub struct Listing {
     pub(super) grouping: Grouping,
     pub(super) tree: bool,
     pub(super) focus: Option<GpuId>,
-    pub(super) open: BTreeSet<GroupId>,
+    /// Groups that somebody has opened, and ancestors that somebody has folded.
+    pub(super) turned: BTreeSet<GroupId>,
 }
 
 impl Listing {

@@ -169,6 +169,11 @@ impl App {
         &self.shown.columns
     }
 
+    /// The time of a column of the histories that the last frame had, in milliseconds.
+    pub const fn column_ms(&self) -> u64 {
+        self.shown.column_ms
+    }
+
     /// What is said in passing.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
@@ -251,7 +256,9 @@ impl App {
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
     fn relist(&mut self) {
-        self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut).list(&self.listing);
+        // Histories end with the newest sample, however far somebody looks back.
+        let covered = self.window.covered(self.present().monitor());
+        self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut).list(&self.listing, covered);
         let held = self.held.as_deref();
         self.selection.follow(shown(held, &self.live), present(held, &self.live));
     }

@@ -1,7 +1,7 @@
 //! What a key could be about now, and what is said where it is pressed and nothing can come of it.
 
 use super::keys::Action;
-use super::row::Holder;
+use super::row::{Holder, TableRow};
 use super::{App, Mode, Screen};
 use crate::model::Visibility;
 
@@ -31,6 +31,11 @@ impl App {
         is_known || process.is_some_and(|process| process.facts.visibility == Visibility::Here)
     }
 
+    /// Whether a row is that of an ancestor, which holds nothing.
+    fn has_nothing(&self, row: &TableRow) -> bool {
+        self.picture().group(row).is_some_and(|group| group.id.ancestor().is_some())
+    }
+
     /// Why nothing comes of an action, where that is to be said.
     pub(super) fn in_the_way(&self, action: Action) -> Option<&'static str> {
         let recording = self.setup.mode != Mode::Live;
@@ -43,6 +48,9 @@ impl App {
             Action::Open if self.is_walking() => None,
             Action::Open | Action::Tag | Action::Copy | Action::Signal(_) if self.selected().is_none() => {
                 (!self.picture().rows().is_empty()).then_some("no row is selected: ↓ selects one")
+            }
+            Action::Open | Action::Signal(_) if self.meant().is_some_and(|row| self.has_nothing(row)) => {
+                Some("it holds no GPU memory itself: x tags all below it, and K is about those then")
             }
             Action::Signal(_) => match self.meant()?.holder {
                 Holder::Group { .. } => Some("several processes: x tags them all, Tab shows them one by one"),

@@ -62,7 +62,7 @@ impl App {
                 self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
             Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
-            Action::Back => self.back(),
+            Action::Back => return self.back(),
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
             Action::Suspend => return Effect::Suspend,
@@ -75,20 +75,24 @@ impl App {
         if self.detail.is_some() { Screen::Detail } else { Screen::Dashboard }
     }
 
-    /// One step back: out of the dialog, the help, the environment, the close look.
-    pub(super) fn back(&mut self) {
+    /// One step back: out of the dialog, the help, the environment, the past, the close look.
+    pub(super) fn back(&mut self) -> Effect {
         if self.dialog.take().is_some() {
-            return;
+            return Effect::Redraw;
         }
         if self.screen == Screen::Help {
             self.screen = self.below_help();
-            return;
+            return Effect::Redraw;
         }
         if self.detail.as_mut().is_some_and(|detail| detail.environment.take().is_some()) {
-            return;
+            return Effect::Redraw;
+        }
+        if self.then().is_some() {
+            return self.go_on();
         }
         self.detail = None;
         self.screen = Screen::Dashboard;
+        Effect::Redraw
     }
 
     pub(super) fn press(&mut self, key: &KeyEvent) -> Effect {

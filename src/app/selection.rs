@@ -41,7 +41,8 @@ impl Selection {
         }
         let is_it = |row: &super::TableRow| row.id.is_same(process);
         let holds_it = |row: &super::TableRow| picture.group(row).is_some_and(|group| group.members.iter().any(is_it));
-        let stand_in = rows.iter().position(is_it).or_else(|| rows.iter().position(holds_it));
+        // The last: in a tree the nearest above it.
+        let stand_in = rows.iter().position(is_it).or_else(|| rows.iter().rposition(holds_it));
         if stand_in.is_none() && !(self.chosen && newest.knows(process)) {
             self.chosen = false;
             return self.settle(picture, self.place);

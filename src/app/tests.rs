@@ -371,7 +371,7 @@ fn help_and_environment_lead_back_to_the_close_look() {
 fn an_answer_about_another_process_is_not_shown() {
     let mut app = here(&[(1, 30)]);
     press(&mut app, KeyCode::Enter);
-    let of = |pid| Msg::Details(Box::new(Details { key: key_of(pid), ancestors: Vec::new(), environment: Reading::NOT_ASKED }));
+    let of = |pid| Msg::Details(Box::new(Details { key: key_of(pid), environment: Reading::NOT_ASKED }));
     assert_eq!((update(&mut app, of(2)), update(&mut app, of(1))), (Effect::None, Effect::Redraw));
     // A recording is of another machine, perhaps: nobody is asked.
     let mut replay = App::new(Setup { mode: Mode::Replay { length_ms: None }, ..app.setup().clone() });
@@ -381,5 +381,7 @@ fn an_answer_about_another_process_is_not_shown() {
 }
 
 mod past;
+mod sorting;
 mod table;
 mod tagging;
+mod tree;

@@ -2,22 +2,11 @@
 
 use super::{ProcessKey, Reading, SafeText};
 
-/// A process above another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ancestor {
-    /// Its PID.
-    pub pid: u32,
-    /// The kernel's name of it.
-    pub name: SafeText,
-}
-
 /// The answer. It is of the moment of asking, and in no record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     /// Of whom.
     pub key: ProcessKey,
-    /// Who started it, the eldest first.
-    pub ancestors: Vec<Ancestor>,
     /// Name and value of each variable as it was started, with secrets masked.
     pub environment: Reading<Vec<(SafeText, SafeText)>>,
 }

@@ -19,13 +19,13 @@ mod text;
 mod units;
 
 pub use asked::{Answer, Ask, ClockDomain, ClockFigure};
-pub use details::{Ancestor, Details};
+pub use details::Details;
 pub use gpu::{GpuFacts, GpuId, GpuSample, GpuState, ListState, Untracked};
 pub use lane::{Lane, LanePoint};
 pub use ledger::{Ledger, Share};
 pub use memory::{DeviceMemory, MemorySource};
 pub use nearest::nearest;
-pub use process::{HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, RunState, Visibility};
+pub use process::{Ancestor, HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, RunState, Visibility};
 pub use reading::{Absence, ParseAbsenceError, Reading};
 pub use sample::{Event, EventKind, Fault, Header, OwnCost, Record, Sample};
 pub use signal::{Refusal, Signal};

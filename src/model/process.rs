@@ -72,6 +72,15 @@ pub struct Rank {
     pub local: Option<u32>,
 }
 
+/// A process above another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ancestor {
+    /// Who it is.
+    pub key: ProcessKey,
+    /// `torchrun train.py`, `bash`, `tmux: server`: a launcher with what it launches, else the kernel's name of it.
+    pub name: SafeText,
+}
+
 /// What does not change while a process lives. Sent again when more becomes known (a slow user directory).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProcessFacts {
@@ -99,6 +108,9 @@ pub struct ProcessFacts {
     pub started: Option<Moment>,
     /// The PID of the process that started it, as it was at first sight.
     pub parent: Option<u32>,
+    /// Who started it, and who started that one, the nearest first; without the first process of the machine, which is everybody's.
+    /// As they were at first sight: one that dies since stays, so that who belongs together does not change with it.
+    pub ancestors: Vec<Ancestor>,
 }
 
 impl ProcessFacts {
@@ -122,6 +134,7 @@ impl ProcessFacts {
             rank: None,
             started: None,
             parent: None,
+            ancestors: Vec::new(),
         }
     }
 }

@@ -76,8 +76,9 @@ impl FactsTable {
 fn weight_of(facts: &ProcessFacts) -> usize {
     let text = |text: &SafeText| text.as_str().len() + 48;
     let optional = [&facts.user, &facts.container, &facts.job];
-    let texts = [&facts.what, &facts.what_full].into_iter().chain(&facts.cmdline).chain(optional.into_iter().flatten());
-    256 + texts.map(text).sum::<usize>()
+    let family = facts.ancestors.iter().map(|ancestor| &ancestor.name);
+    let texts = [&facts.what, &facts.what_full].into_iter().chain(&facts.cmdline).chain(family).chain(optional.into_iter().flatten());
+    256 + 32 * facts.ancestors.len() + texts.map(text).sum::<usize>()
 }
 
 #[cfg(test)]

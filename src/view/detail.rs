@@ -15,7 +15,7 @@ use super::ranks::{self, Job};
 use super::selected::how_it_ended;
 use super::theme::{Role, Theme};
 use super::{footer, header};
-use crate::app::{App, Detail, TableRow};
+use crate::app::{App, Detail, Shown, TableRow};
 use crate::history::{Column, ProcessHistory};
 use crate::model::{Bytes, Reading, SafeText};
 use crate::monitor::{GpuRow, Peak, ProcessRow};
@@ -27,18 +27,19 @@ const CAPTION: u16 = 11;
 /// Rows of the graph without its axis: the fewest that are a picture.
 const GRAPH: u16 = 3;
 
-/// Draws the whole screen. Says how many variables of an environment can be above.
-pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> usize {
+/// Draws the whole screen. Says how many variables of an environment can be above, and the time of a column of its history.
+pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown {
     let regions = regions(area, &Shape::default());
     if let Some(keys) = regions.keys {
         footer::draw(buffer, keys, app, theme);
     }
-    let Some(detail) = app.detail() else { return 0 };
+    let Some(detail) = app.detail() else { return Shown::default() };
     let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
     let Some((row, process)) = found(app, detail) else {
-        Pen::new(buffer, regions.header).put("it has ended, more than 15 minutes ago", theme.style(Role::Text));
-        return 0;
+        return draw_absence(buffer, regions.header, app, theme);
     };
+    let past = Past::of(app);
+    let mut shown = Shown { column_ms: past.column_ms(past.of_process(&process.history), history_cells(regions.header)), ..Shown::default() };
     draw_title(buffer, regions.header, app, row, process, theme);
     let top = match regions.notice {
         Some(line) => {
@@ -49,15 +50,31 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
     };
     let inside = Rect { y: top, height: bottom.saturating_sub(top + u16::from(regions.notice.is_some())), ..regions.header };
     let Some(first) = detail.environment else {
-        draw_body(buffer, inside, app, detail, row, process, theme);
-        return 0;
+        draw_body(buffer, inside, app, detail, row, process, &past, theme);
+        return shown;
     };
     let environment = match detail.details.as_ref().map(|details| &details.environment) {
         Some(Reading::Value(variables)) => Ok(variables.as_slice()),
         Some(Reading::Absent(why)) => Err(reason(why)),
         None => Err(no_details(app, row, process).to_owned()),
     };
-    draw_environment(buffer, inside, environment, first, theme)
+    shown.scroll_end = draw_environment(buffer, inside, environment, first, theme);
+    shown
+}
+
+/// Why there is nothing to be seen of it, and how fresh this is. Through time it is walked by the columns that the screen had before.
+fn draw_absence(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown {
+    let mark = header::short_mark(app, area.width, theme);
+    let rest = Rect { width: area.width.saturating_sub(width_of_spans(&mark) + 2), ..area };
+    put_right(buffer, area, &Line::from(mark));
+    let why = if app.then().is_some() { "it had not come yet" } else { "it has ended, more than 15 minutes ago" };
+    Pen::new(buffer, rest).put(why, theme.style(Role::Text));
+    Shown { column_ms: app.column_ms(), ..Shown::default() }
+}
+
+/// Cells of the history in a line of that width.
+fn history_cells(area: Rect) -> u16 {
+    area.width.saturating_sub(Graph::indent(area) + 1)
 }
 
 fn found<'a>(app: &'a App, detail: &Detail) -> Option<(&'a TableRow, &'a ProcessRow)> {
@@ -117,13 +134,16 @@ fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proc
     if change.known {
         pen.put(&change.long(), if change.moves { text } else { label });
         pen.put(&format!(" over the last {} min", ProcessRow::RATE_WINDOW_MS / 60_000), label);
+    } else if app.then().is_some() {
+        pen.put("its change was not known yet", label);
     } else {
         pen.put("its change is not known yet: that takes a minute", label);
     }
 }
 
 /// The parts that have room, from top to bottom. What is given up first: see [`Fact::given_up`].
-fn draw_body(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, row: &TableRow, process: &ProcessRow, theme: &Theme) {
+#[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
+fn draw_body(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, row: &TableRow, process: &ProcessRow, past: &Past, theme: &Theme) {
     let job = ranks::job_of(app.picture().monitor(), &process.facts);
     let mut facts = facts(app, detail, row, process);
     let gap = u16::from(area.height >= 12);
@@ -142,7 +162,7 @@ fn draw_body(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, row: &
     draw_figures(buffer, take(&mut left, 1), app, process, row.is_ended(), theme);
     let plot = take(&mut left, graph);
     if plot.height > GRAPH {
-        draw_history(buffer, plot, app, process, theme);
+        draw_history(buffer, plot, app, process, past, theme);
     }
     take(&mut left, gap);
     if made_of > 0 {
@@ -189,7 +209,7 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
         .map(|peak| if is_past { ("at most ", peak.bytes.to_string(), String::new()) } else { ("peak ", peak.bytes.to_string(), at(peak)) });
     let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
     let share = share.map(|percent| ("", format!("{at_least}{percent} %"), " of the card".to_owned()));
-    let free = memory.as_ref().map(|memory| ("free on the card ", memory.free().to_string(), String::new()));
+    let free = Some(("free on the card ", gib(memory.map(|memory| memory.free())), String::new()));
     for (before, value, after) in [peak, share, free].into_iter().flatten() {
         if width_of(before) + width_of(&value) + width_of(&after) + 3 <= pen.room() {
             pen.skip(3).put(before, label).put(&value, text).put(&after, label);
@@ -197,11 +217,8 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
     }
 }
 
-fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, process: &ProcessRow, theme: &Theme) {
-    let past = Past::of(app);
-    let tier = past.of_process(&process.history);
-    let cells = area.width.saturating_sub(Graph::indent(area) + 1);
-    let course = past.course(tier, cells);
+fn draw_history(buffer: &mut Buffer, area: Rect, app: &App, process: &ProcessRow, past: &Past, theme: &Theme) {
+    let course = past.course(past.of_process(&process.history), history_cells(area));
     let scale = scale(&course.cells, gpu_of(app, process).map_or(Bytes::ZERO, total_of));
     let label = |units: u32| format!("{:.0}", ProcessHistory::bytes(units).as_gib());
     let labels = (label(scale.top), label(scale.base));

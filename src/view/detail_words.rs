@@ -36,7 +36,7 @@ pub(super) fn facts(app: &App, detail: &Detail, row: &TableRow, process: &Proces
     }
     facts.push(fact("COMMAND", command(&process.facts), 3, 0));
     if is_live {
-        facts.push(fact("FROM", family(app, detail, row, process), 2, 5));
+        facts.push(fact("FROM", family(process), 2, 5));
     }
     facts.push(fact("CONTEXT", surroundings(app, detail, picture, process), 2, 2));
     if is_live {
@@ -69,11 +69,17 @@ pub(super) fn reason(why: &Absence) -> String {
     if let Absence::Failed(reason) = why { reason.to_string() } else { why.to_string() }
 }
 
-fn family(app: &App, detail: &Detail, row: &TableRow, process: &ProcessRow) -> String {
-    let Some(details) = &detail.details else { return no_details(app, row, process).to_owned() };
-    let own = format!("{} {}", process.facts.what, process.facts.key.pid);
-    let family = details.ancestors.iter().map(|parent| format!("{} {}", parent.name, parent.pid));
-    family.chain([own]).collect::<Vec<_>>().join(" › ")
+/// Who started it, as that was at first sight.
+fn family(process: &ProcessRow) -> String {
+    let facts = &process.facts;
+    // Of the first process of the machine, and in a recording of an older version, the number alone is known.
+    let parent = facts.parent.filter(|_| facts.ancestors.is_empty()).map(|pid| pid.to_string());
+    let mut family: Vec<String> = facts.ancestors.iter().rev().map(|ancestor| format!("{} {}", ancestor.name, ancestor.key.pid)).chain(parent).collect();
+    if family.is_empty() {
+        return "not known".to_owned();
+    }
+    family.push(format!("{} {}", facts.what, facts.key.pid));
+    family.join(" › ")
 }
 
 /// Job, rank, container, its own GPU numbers.

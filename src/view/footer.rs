@@ -22,6 +22,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         pen.put(&kept(app.picture()), theme.style(Role::Label)).skip(3);
     } else if let Some(note) = app.note() {
         pen.put(note, theme.style(Role::Held)).skip(apart);
+    } else if screen == Screen::Detail && app.then().is_some() {
+        pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
     } else if screen == Screen::Dashboard {
         if app.tagged().count() > 0 {
             pen.put(&format!("{} tagged", app.tagged().count()), theme.style(Role::Held)).put("  U", theme.style(Role::Text));
@@ -42,6 +44,8 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         BINDINGS.iter().filter(|binding| binding.works_on(screen, mode) && binding.is_offered(app.setup()) && app.has_use_for(binding.action));
     // While a text is typed, letters are letters.
     let shown = shown.filter(|binding| screen != Screen::Filter || binding.place == Place::Filter);
+    // Esc leads out of the past first.
+    let shown = shown.filter(|binding| binding.action != Action::Back || screen != Screen::Detail || app.then().is_none());
     let refused = app.dialog().is_some_and(|dialog| !dialog.is_open());
     let shown = shown.filter(|binding| binding.place != Place::Dialog || !refused);
     let mut items: Vec<Item> = shown.filter_map(|binding| Item::of(binding, theme)).collect();

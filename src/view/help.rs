@@ -21,6 +21,7 @@ const MARKS: &[(&str, &str)] = &[
     ("▒", "the driver's reserve: it was never yours"),
     ("█ ░", "lowest to highest; a spike is a tower"),
     ("a●", "a tagged row"),
+    ("– +", "in sum those below; Tab folds and opens"),
     ("≥", "of a moment before: at least; MOST at most"),
     ("≈", "the graph does not begin at zero"),
     ("TREND", "change a minute of the lowest, over 5 min"),

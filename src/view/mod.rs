@@ -49,7 +49,7 @@ pub fn view(app: &App, theme: &Theme, frame: &mut Frame<'_>) -> Shown {
     let buffer = frame.buffer_mut();
     let mut shown = match app.beneath() {
         Screen::Dashboard | Screen::Filter | Screen::Signal => dashboard(buffer, area, app, theme),
-        Screen::Detail => Shown { scroll_end: detail::draw(buffer, area, app, theme), ..Shown::default() },
+        Screen::Detail => detail::draw(buffer, area, app, theme),
         Screen::Columns => {
             let inside = page(buffer, area, app, theme);
             chooser::draw(buffer, inside, app, theme);

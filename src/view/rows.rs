@@ -39,10 +39,19 @@ impl Row<'_> {
             // Except the history, which is a shape: turned over, it would be another.
             Role::Small if self.selected => self.theme.style(role).remove_modifier(Modifier::REVERSED),
             _ if self.selected => Theme::selected(),
-            // What holds nothing any more is dim from end to end.
-            _ if self.ended.is_some() && role != Role::Small => self.theme.style(Role::Label),
+            // What holds nothing itself is dim from end to end.
+            _ if (self.ended.is_some() || self.is_ancestor()) && role != Role::Small => self.theme.style(Role::Label),
             role => self.theme.style(role),
         }
+    }
+
+    fn is_ancestor(&self) -> bool {
+        self.picture.group(self.entry).is_some_and(|group| group.id.ancestor().is_some())
+    }
+
+    /// The name of its work, below that of who started it.
+    fn below(&self, name: &str) -> String {
+        format!("{}{name}", "› ".repeat(usize::from(self.entry.depth.min(8))))
     }
 
     /// Draws it into its line.
@@ -125,8 +134,7 @@ impl Row<'_> {
             }
             Column::Job => pen.left(&process.map_or_else(|| UNKNOWN.to_owned(), job), width, label),
             Column::What => {
-                let below = "› ".repeat(usize::from(self.entry.depth.min(8)));
-                pen.left(&format!("{below}{}", self.what(process, width)), width, if hue == Hue::Unseen { label } else { text })
+                pen.left(&self.below(&self.what(process, width)), width, if hue == Hue::Unseen { label } else { text })
             }
         };
     }
@@ -141,7 +149,10 @@ impl Row<'_> {
                 let one = group.gpus.first().filter(|_| group.gpus.len() == 1).and_then(|at| gpus.get(*at));
                 pen.right(&one.map_or_else(|| count_of_gpus(group), |gpu| gpu.label.clone()), width, text)
             }
-            Column::Pid => pen.right(&format!("{}×", group.processes), width, label),
+            Column::Pid => {
+                let count = || format!("{}×", group.processes);
+                pen.right(&group.id.ancestor().map_or_else(count, |ancestor| ancestor.key.pid.to_string()), width, label)
+            }
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
             Column::Vram => pen.right(&self.picture.figure(self.entry), width, self.style(Role::Figure)),
             Column::Trend => {
@@ -159,6 +170,10 @@ impl Row<'_> {
             Column::What => {
                 let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
                 let names = names.join(", ");
+                if let Some(ancestor) = group.id.ancestor() {
+                    pen.left(&self.below(&format!("{} ({})", ancestor.name, group.processes)), width, label);
+                    return;
+                }
                 match group.id.grouping() {
                     Grouping::Process | Grouping::User => pen.left(&names, width, text),
                     Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),

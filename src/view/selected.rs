@@ -8,6 +8,7 @@ use super::figures::{gib, span, time_of_day};
 use super::graph::{Graph, Scale};
 use super::past::{Past, base, total_of};
 use super::pen::{Pen, cut, width_of};
+use super::rows::group_name;
 use super::theme::{Role, Theme};
 use crate::app::{App, Group, Holder, TableRow};
 use crate::history::ProcessHistory;
@@ -91,7 +92,13 @@ fn draw_group(buffer: &mut Buffer, first: Rect, second: Rect, app: &App, group: 
     let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
     let count = if group.processes == 1 { "1 process".to_owned() } else { format!("{} processes", group.processes) };
     let on = if labels.len() == 1 { "GPU" } else { "GPUs" };
-    Pen::new(buffer, first).put(&super::rows::group_name(group), theme.style(Role::Figure)).skip(2).put(&names.join(", "), text);
+    if let Some(ancestor) = group.id.ancestor() {
+        Pen::new(buffer, first).put(&ancestor.key.pid.to_string(), theme.style(Role::Figure)).skip(2).put(ancestor.name.as_str(), text);
+        let parts = format!("holds no GPU memory itself · below it {count} on {on} {}", labels.join(", "));
+        Pen::new(buffer, second).put(&parts, label);
+        return;
+    }
+    Pen::new(buffer, first).put(&group_name(group), theme.style(Role::Figure)).skip(2).put(&names.join(", "), text);
     Pen::new(buffer, second).put(&format!("{count} on {on} {}", labels.join(", ")), label);
 }
 

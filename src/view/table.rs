@@ -33,7 +33,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
         spots.push(Spot { x: line.left()..line.right(), y: y..y + 1, target: Target::Row(at) });
     }
     if seen.len() < rows.len() && height > 1 {
-        draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, rows, &seen, theme);
+        draw_more(buffer, Rect { y: area.bottom() - 1, height: 1, ..area }, picture, &seen, theme);
     }
     let columns: Vec<Column> = placed.iter().map(|placed| placed.column).collect();
     Shown { rows: seen, sm_percent: columns.contains(&Column::Sm), columns, spots, ..Shown::default() }
@@ -58,11 +58,12 @@ fn needs(picture: &Picture) -> Needs {
     let monitor = picture.monitor();
     let longest = |lengths: &mut dyn Iterator<Item = u16>| lengths.max().unwrap_or(0);
     let processes = monitor.processes();
+    let ancestors = picture.groups().iter().filter_map(|group| group.id.ancestor());
     let spread = picture.groups().iter().filter(|group| group.gpus.len() > 1);
     Needs {
         gpus: monitor.gpus().len(),
         gpu: longest(&mut monitor.gpus().iter().map(|row| width_of(&row.label)).chain(spread.map(|group| width_of(&count_of_gpus(group))))),
-        pid: longest(&mut processes.iter().map(|row| digits(row.facts.key.pid))),
+        pid: longest(&mut processes.iter().map(|row| row.facts.key.pid).chain(ancestors.map(|ancestor| ancestor.key.pid)).map(digits)),
         user: longest(&mut picture.owners().iter().filter_map(|owner| owner.user.as_ref()).map(|user| width_of(user.as_str()))),
         has_jobs: processes.iter().any(|row| row.facts.job.is_some() || row.facts.rank.is_some()),
     }
@@ -120,10 +121,13 @@ fn title(placed: Placed, past: &Past) -> (String, bool) {
 }
 
 /// What is out of sight, and how much of the memory it holds.
-fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<usize>, theme: &Theme) {
+fn draw_more(buffer: &mut Buffer, area: Rect, picture: &Picture, seen: &Range<usize>, theme: &Theme) {
+    let rows = picture.rows();
     let hidden = rows[..seen.start].iter().chain(&rows[seen.end..]);
+    // What an open group holds is that of its rows, which are counted themselves.
+    let holding = hidden.clone().filter(|row| !row.is_ended() && picture.group(row).is_none_or(|group| !group.is_open));
     let held =
-        |ownerless: bool| -> Bytes { hidden.clone().filter(|row| !ownerless || row.holder == Holder::Nobody).filter_map(|row| row.bytes).sum() };
+        |ownerless: bool| -> Bytes { holding.clone().filter(|row| !ownerless || row.holder == Holder::Nobody).filter_map(|row| row.bytes).sum() };
     let counts = match (seen.start, rows.len() - seen.end) {
         (0, below) => format!("+{below} more"),
         (above, 0) => format!("+{above} above"),
@@ -131,11 +135,10 @@ fn draw_more(buffer: &mut Buffer, area: Rect, rows: &[TableRow], seen: &Range<us
     };
     let ownerless = if held(true) > Bytes::ZERO { format!(", {} of it no owner", held(true)) } else { String::new() };
     let indent = mark_width(area.width);
-    let living = || hidden.clone().filter(|row| !row.is_ended());
-    let held = if held(false) > Bytes::ZERO || living().next().is_some() {
-        format!(": {}", sum_figure(held(false), living().any(|row| row.bytes.is_none())))
-    } else {
-        " that ended".to_owned()
+    let held = match holding.clone().next() {
+        Some(_) => format!(": {}", sum_figure(held(false), holding.clone().any(|row| row.bytes.is_none()))),
+        None if hidden.clone().all(TableRow::is_ended) => " that ended".to_owned(),
+        None => String::new(),
     };
     Pen::new(buffer, area).skip(indent).sentence(&format!("{counts}{held}{ownerless}"), theme.style(Role::Label));
 }

@@ -48,6 +48,7 @@ fn process((user, what, pid, _): &Holder) -> Arc<ProcessFacts> {
         rank: None,
         started: None,
         parent: None,
+        ancestors: Vec::new(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use vramtop::model::{
-    Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost, ProcessFacts,
+    Ancestor, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost, ProcessFacts,
     ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Untracked, UtilizationPercent, Visibility,
 };
 
@@ -101,6 +101,8 @@ pub(crate) struct Holder {
     pub(crate) rank: Option<Rank>,
     pub(crate) job: Option<&'static str>,
     pub(crate) parent: Option<u32>,
+    /// PID and name, the nearest first.
+    pub(crate) ancestors: Vec<(u32, &'static str)>,
 }
 
 impl Holder {
@@ -123,6 +125,7 @@ impl Holder {
             rank: None,
             job: None,
             parent: None,
+            ancestors: Vec::new(),
         }
     }
 
@@ -131,7 +134,7 @@ impl Holder {
             return ProcessFacts::unseen(self.pid);
         }
         ProcessFacts {
-            key: ProcessKey { pid: self.pid, start_ticks: Some(u64::from(self.pid) * 7) },
+            key: key(self.pid),
             visibility: Visibility::Here,
             user: self.user.map(SafeText::new),
             mine: self.mine,
@@ -143,6 +146,7 @@ impl Holder {
             rank: self.rank,
             started: Some(END.minus_ms(self.age * 60_000)),
             parent: self.parent,
+            ancestors: self.ancestors.iter().map(|(pid, name)| Ancestor { key: key(*pid), name: (*name).into() }).collect(),
         }
     }
 }
@@ -253,6 +257,10 @@ impl Machine {
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
         std::iter::once(self.header()).chain((1..=SECONDS).map(|second| self.sample(second)))
     }
+}
+
+fn key(pid: u32) -> ProcessKey {
+    ProcessKey { pid, start_ticks: Some(u64::from(pid) * 7) }
 }
 
 fn id(at: usize) -> GpuId {

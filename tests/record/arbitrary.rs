@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use vramtop::model::{
-    Absence, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
+    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
     ListState, Moment, OwnCost, PcieRate, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry,
     Throttle, Untracked, UtilizationPercent, Visibility,
 };
@@ -126,11 +126,12 @@ prop_compose! {
         texts in (option(any_text()), any_text(), any_text(), option(any_text()), option(any_text())),
         cmdline in proptest::collection::vec(any_text(), 0..4),
         rank in option((any::<u32>(), option(any::<u32>()), option(any::<u32>()))), started in option(moment()), parent in option(any::<u32>()),
+        ancestors in proptest::collection::vec((key(), any_text()).prop_map(|(key, name)| Ancestor { key, name }), 0..4),
     ) -> Arc<ProcessFacts> {
         let (user, what, what_full, container, job) = texts;
         let visibility = if here { Visibility::Here } else { Visibility::NotHere };
         let rank = rank.map(|(rank, world, local)| Rank { rank, world, local });
-        Arc::new(ProcessFacts { key: ProcessKey { pid, start_ticks }, visibility, user, mine, what, what_full, cmdline, container, job, rank, started, parent })
+        Arc::new(ProcessFacts { key: ProcessKey { pid, start_ticks }, visibility, user, mine, what, what_full, cmdline, container, job, rank, started, parent, ancestors })
     }
 }
 

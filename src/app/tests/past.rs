@@ -150,3 +150,72 @@ fn a_replay_stands_still_while_somebody_looks_back() {
     assert_eq!(press(&mut app, KeyCode::Char(' ')), Effect::Playback(Playback::Resume));
     assert_eq!(rows(&app).0, [(1, "60.0".to_owned())]);
 }
+
+/// The close look at the first row, whose history has columns of so many seconds.
+fn look_at_first(app: &mut App, column: u64) {
+    press(app, KeyCode::Home);
+    press(app, KeyCode::Enter);
+    update(app, Msg::Drawn(Shown { column_ms: column * 1000, ..Shown::default() }));
+}
+
+/// What the process that is looked at holds, as it is written; `None` where it is not there.
+fn looked_at(app: &App) -> Option<String> {
+    let picture = app.picture();
+    app.detail().and_then(|detail| detail.row(picture)).map(|row| picture.figure(row))
+}
+
+#[test]
+fn the_close_look_goes_back_through_time_and_each_way_leads_to_now() {
+    let mut app = after(1..=60, 10, |second| vec![(1, 10 + second)]);
+    for (way, is_still_close) in [(KeyCode::Esc, true), (KeyCode::Char(' '), true), (KeyCode::Right, true)] {
+        look_at_first(&mut app, 10);
+        press(&mut app, KeyCode::Left);
+        // The column before the newest ends with second 50.
+        assert_eq!((app.screen(), app.ago_ms(), looked_at(&app).as_deref()), (Screen::Detail, Some(10_000), Some("60.0")));
+        press(&mut app, way);
+        assert_eq!((app.then(), looked_at(&app).as_deref(), app.detail().is_some()), (None, Some("70.0"), is_still_close));
+        update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+        assert_eq!(app.screen(), Screen::Dashboard);
+        if app.freshness() == Freshness::Held {
+            press(&mut app, KeyCode::Char(' '));
+        }
+        assert_eq!(app.freshness(), Freshness::Live);
+    }
+}
+
+#[test]
+fn the_environment_is_left_before_the_past() {
+    let mut app = after(1..=60, 10, |second| vec![(1, 10 + second)]);
+    look_at_first(&mut app, 10);
+    press(&mut app, KeyCode::Left);
+    press(&mut app, KeyCode::Char('e'));
+    assert!(app.detail().is_some_and(|detail| detail.environment.is_some()));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!((app.ago_ms(), app.screen()), (Some(10_000), Screen::Detail));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!((app.then(), app.screen()), (None, Screen::Detail));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!(app.screen(), Screen::Dashboard);
+}
+
+#[test]
+fn the_close_look_is_at_one_that_came_later_and_at_one_that_has_ended_since() {
+    let mut app = after(1..=60, 10, |second| if second <= 25 { vec![(1, 30), (2, 20)] } else { vec![(1, 30), (3, 40)] });
+    look_at_first(&mut app, 10);
+    assert_eq!(looked_at(&app).as_deref(), Some("40.0"));
+    for _ in 0..4 {
+        press(&mut app, KeyCode::Left);
+    }
+    // 10 to 19.999 s: 3 has not come yet.
+    assert_eq!((app.ago_ms(), looked_at(&app)), (Some(40_000), None));
+    press(&mut app, KeyCode::Esc);
+    press(&mut app, KeyCode::Esc);
+    // The last row is 2, which has ended.
+    press(&mut app, KeyCode::End);
+    press(&mut app, KeyCode::Enter);
+    update(&mut app, Msg::Drawn(Shown { column_ms: 10_000, ..Shown::default() }));
+    for _ in 0..4 {
+        press(&mut app, KeyCode::Left);
+    }
+    assert_eq!(looked_at(&app).as_deref(), Some("20.0"));
+}

@@ -1,14 +1,12 @@
-//! A close look at one process: who started it, and its environment with the secrets masked.
+//! A close look at one process: its environment with the secrets masked.
 //!
 //! Reading an environment can wait for a process that is stuck in the kernel, so whoever draws must not call this.
 
 use std::path::Path;
 
 use super::process::{ENVIRON, Folder};
-use crate::model::{Ancestor, Details, ProcessKey, Reading, SafeText};
+use crate::model::{Details, ProcessKey, Reading, SafeText};
 
-/// A family is not followed further up.
-const MOST_ANCESTORS: usize = 12;
 /// Variables that are kept.
 const MOST_VARIABLES: usize = 1000;
 /// A variable whose name has one of these in it is a secret; rather one too many.
@@ -20,7 +18,7 @@ const MASK: &str = "***";
 
 /// Looks at a process. What may not be read, or is gone, is absent with its reason.
 pub fn look(proc_root: &Path, key: ProcessKey) -> Details {
-    let gone = Details { key, ancestors: Vec::new(), environment: Reading::failed("process is gone") };
+    let gone = Details { key, environment: Reading::failed("process is gone") };
     let Some(folder) = Folder::open(&proc_root.join(key.pid.to_string())) else { return gone };
     let Some(stat) = folder.stat().filter(|stat| Some(stat.start_ticks) == key.start_ticks) else { return gone };
     let environment = match stat.state {
@@ -33,20 +31,7 @@ pub fn look(proc_root: &Path, key: ProcessKey) -> Details {
             None => Reading::NOT_PERMITTED,
         },
     };
-    Details { key, ancestors: ancestors(proc_root, stat.parent), environment }
-}
-
-/// The eldest first. The first process of the machine is everybody's ancestor and left out.
-fn ancestors(proc_root: &Path, parent: u32) -> Vec<Ancestor> {
-    let mut family = Vec::new();
-    let mut pid = parent;
-    while pid > 1 && family.len() < MOST_ANCESTORS {
-        let Some(stat) = Folder::open(&proc_root.join(pid.to_string())).and_then(|folder| folder.stat()) else { break };
-        family.push(Ancestor { pid, name: SafeText::new(&stat.comm) });
-        pid = stat.parent;
-    }
-    family.reverse();
-    family
+    Details { key, environment }
 }
 
 fn variables(environ: &[u8]) -> Vec<(SafeText, SafeText)> {
@@ -107,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_child_is_seen_with_its_parent() {
+    fn a_real_child_is_seen() {
         let mut child = std::process::Command::new("sleep").arg("600").env("CUDA_VISIBLE_DEVICES", "3").env("MY_TOKEN", "x").spawn().unwrap();
         let pid = child.id();
         // The environment is the child's own from the moment in which it runs its program.
@@ -122,7 +107,6 @@ mod tests {
         child.wait().unwrap();
         let details = details.expect("it runs");
         assert_eq!((details.variable("CUDA_VISIBLE_DEVICES"), details.variable("MY_TOKEN")), (Some("3"), Some("***")));
-        assert_eq!(details.ancestors.last().map(|parent| parent.pid), Some(std::process::id()));
         // Another process of the same number is none of it.
         assert_eq!(other.environment, Reading::failed("process is gone"));
     }

@@ -3,6 +3,7 @@
 //! A process is read once, at first sight; CPU, RSS and state only for those that somebody looks at or records. It refuses to name
 //! a process that the driver may not mean, to wait for a user directory, and to keep an environment.
 
+mod family;
 mod look;
 mod machine;
 mod own;
@@ -25,6 +26,7 @@ use nix::unistd::getuid;
 use sysinfo::Pid;
 
 use crate::model::{Absence, Bytes, HostReading, Moment, ProcessFacts, ProcessKey, Rank, Reading, SafeText, Visibility};
+use family::Families;
 use machine::{Machine, Usage};
 use process::{Clock, Seen};
 use users::Users;
@@ -98,6 +100,7 @@ impl Host {
             self.rename(changed);
         }
         let mut left = budget;
+        let mut families = Families::default();
         for &pid in pids {
             if self.known.get(&pid).is_some_and(|known| !known.again) {
                 continue;
@@ -106,7 +109,7 @@ impl Host {
                 return false;
             }
             left -= 1;
-            self.look_at(pid, changed);
+            self.look_at(pid, &mut families, changed);
         }
         true
     }
@@ -174,13 +177,20 @@ impl Host {
         machine::hostname()
     }
 
-    fn look_at(&mut self, pid: u32, changed: &mut Vec<Arc<ProcessFacts>>) {
+    fn look_at(&mut self, pid: u32, families: &mut Families, changed: &mut Vec<Arc<ProcessFacts>>) {
         let seen = Seen::read(&self.root, pid).filter(|_| self.namespace.sees(&self.root, pid));
         let before = self.known.remove(&pid);
         let again = seen.as_ref().is_some_and(|seen| seen.partial);
         let (facts, unnamed) = match (seen, &before) {
             (Some(seen), Some(before)) if seen.partial && before.facts.key == seen.key(pid) => ((*before.facts).clone(), before.unnamed),
-            (Some(seen), _) => self.introduce(pid, seen),
+            (Some(seen), _) => {
+                // Whose parent has died since is the child of another now; the family stays that of first sight.
+                let known = before.as_ref().filter(|before| before.facts.key == seen.key(pid)).map(|before| &before.facts);
+                let parent = known.map_or_else(|| Some(seen.stat.parent).filter(|pid| *pid > 0), |facts| facts.parent);
+                let ancestors = known.map_or_else(|| families.of(&self.root, &seen.stat), |facts| facts.ancestors.clone());
+                let (facts, unnamed) = self.introduce(pid, seen);
+                (ProcessFacts { parent, ancestors, ..facts }, unnamed)
+            }
             // The driver still charges it with memory: the row keeps its name and loses its signals.
             (None, Some(before)) => (ProcessFacts { visibility: Visibility::NotHere, ..(*before.facts).clone() }, before.unnamed),
             (None, None) => (ProcessFacts::unseen(pid), None),
@@ -197,7 +207,7 @@ impl Host {
         self.known.insert(pid, known);
     }
 
-    /// The facts of a process that was seen, and its owner if the name is still to come.
+    /// The facts of a process that was seen, but for its family, and its owner if the name is still to come.
     fn introduce(&mut self, pid: u32, seen: Seen) -> (ProcessFacts, Option<u32>) {
         let name = seen.uid.and_then(|uid| self.users.name(uid));
         let unnamed = seen.uid.filter(|_| name.is_none());
@@ -213,7 +223,8 @@ impl Host {
             job: seen.what.job.as_deref().map(SafeText::new),
             rank: seen.what.rank.map(|rank| Rank { rank: rank.rank, world: rank.world, local: rank.local }),
             started: self.boot_s.and_then(|boot_s| started(boot_s, seen.stat.start_ticks, self.clock)),
-            parent: Some(seen.stat.parent).filter(|pid| *pid > 0),
+            parent: None,
+            ancestors: Vec::new(),
         };
         (facts, unnamed)
     }

@@ -76,6 +76,17 @@ impl Seen {
     }
 }
 
+/// The name of a program that started others: the kernel's, and where that says little more than "python", its work.
+///
+/// What a shell or `sudo` was told to start has a process of its own, so that these keep their names.
+pub(super) fn program_of(folder: &Folder, stat: &Stat) -> String {
+    // As at first sight: who asks one that is stuck in the kernel for its arguments may be stuck as well.
+    let args = if stat.state == 'D' { Vec::new() } else { arguments(&folder.read("cmdline", CMDLINE).unwrap_or_default()) };
+    let work = what(&Facts { comm: &stat.comm, args: &args, env: &|_| None, cgroup: "" }).short;
+    let tells_more = !args.is_empty() && (stat.comm.starts_with("python") || work.split(' ').next() == Some(stat.comm.as_str()));
+    if tells_more { work } else { stat.comm.clone() }
+}
+
 /// An open `/proc/PID`.
 pub(super) struct Folder(OwnedFd);
 

@@ -40,6 +40,17 @@ impl FakeProc {
         self
     }
 
+    /// Makes it the child of another.
+    fn child_of(&self, pid: u32, parent: u32) -> &Self {
+        let file = self.folder(pid).join("stat");
+        let line = fs::read_to_string(&file).unwrap();
+        let (name, rest) = line.rsplit_once(") ").unwrap();
+        let mut fields: Vec<String> = rest.split(' ').map(str::to_owned).collect();
+        fields[1] = parent.to_string();
+        fs::write(file, format!("{name}) {}", fields.join(" "))).unwrap();
+        self
+    }
+
     fn opens(&self, pid: u32, device: &str) -> &Self {
         symlink(device, self.folder(pid).join("fd/3")).unwrap();
         self
@@ -169,6 +180,20 @@ fn a_process_stuck_in_the_kernel_is_read_further_when_it_comes_back() {
     let back = meet(&mut host, &[37]).remove(0);
     assert_eq!((back.key, back.cmdline.len()), (stuck.key, 2));
     assert_eq!(meet(&mut host, &[37]), []);
+}
+
+#[test]
+fn a_parent_that_dies_stays_in_the_facts() {
+    let fake = FakeProc::new(HOST);
+    fake.process(20, 'S', 100, b"sh\0").process(37, 'D', 500, b"").child_of(37, 20);
+    let mut host = fake.host();
+    let first = meet(&mut host, &[37]).remove(0);
+    let family = |facts: &ProcessFacts| (facts.parent, facts.ancestors.iter().map(|ancestor| ancestor.key.pid).collect::<Vec<_>>());
+    assert_eq!(family(&first), (Some(20), vec![20]));
+    // It is read once more, and is the child of the first process by then.
+    fake.process(37, 'S', 500, b"python\0train.py\0");
+    let again = meet(&mut host, &[37]).remove(0);
+    assert_eq!((again.cmdline.len(), family(&again)), (2, (Some(20), vec![20])));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A process read back: its facts, and one step's readings.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -10,7 +11,7 @@ use super::super::facts::FactsTable;
 use super::super::time::Time;
 use super::values::{Text, count};
 use crate::model::{
-    Bytes, HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, RunState, SafeText, UtilizationPercent, Visibility,
+    Ancestor, Bytes, HostReading, Kind, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, RunState, SafeText, UtilizationPercent, Visibility,
 };
 
 #[derive(Deserialize)]
@@ -23,7 +24,7 @@ pub(super) struct FactsLine {
     #[serde(default)]
     command: Text,
     #[serde(default)]
-    cmdline: Arguments,
+    cmdline: Bounded<Text, MOST_ARGUMENTS>,
     container: Option<Text>,
     job: Option<Text>,
     rank: Option<u32>,
@@ -35,6 +36,22 @@ pub(super) struct FactsLine {
     mine: bool,
     started: Option<Time>,
     parent: Option<u32>,
+    #[serde(default)]
+    ancestors: Bounded<AncestorLine, 64>,
+}
+
+#[derive(Deserialize)]
+struct AncestorLine {
+    pid: u32,
+    start_ticks: Option<u64>,
+    #[serde(default)]
+    name: Text,
+}
+
+impl AncestorLine {
+    fn restore(self) -> Ancestor {
+        Ancestor { key: ProcessKey { pid: self.pid, start_ticks: self.start_ticks }, name: self.name.safe() }
+    }
 }
 
 impl FactsLine {
@@ -46,48 +63,52 @@ impl FactsLine {
             mine: self.mine,
             what: self.what.safe(),
             what_full: self.command.safe(),
-            cmdline: self.cmdline.0,
+            cmdline: self.cmdline.0.into_iter().map(Text::safe).collect(),
             container: self.container.map(Text::safe),
             job: self.job.map(Text::safe),
             rank: self.rank.map(|rank| Rank { rank, world: self.world_size, local: self.local_rank }),
             started: self.started.map(|time| time.0),
             parent: self.parent,
+            ancestors: self.ancestors.0.into_iter().map(AncestorLine::restore).collect(),
         }
     }
 }
 
-/// A command line of at most [`Arguments::LIMIT`] arguments; the rest is passed over.
-#[derive(Default)]
-struct Arguments(Vec<SafeText>);
+/// More than fit into what is read of a command line (16 KiB): a bound on memory, not on honest recordings.
+const MOST_ARGUMENTS: usize = 16 << 10;
 
-impl Arguments {
-    /// More than fit into what is read of a command line (16 KiB): a bound on memory, not on honest recordings.
-    const LIMIT: usize = 16 << 10;
+/// A list of at most so many; the rest is passed over.
+struct Bounded<T, const MOST: usize>(Vec<T>);
+
+impl<T, const MOST: usize> Default for Bounded<T, MOST> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
 }
 
-impl<'de> Deserialize<'de> for Arguments {
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Bounded<T, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Some16K;
-        impl<'de> Visitor<'de> for Some16K {
-            type Value = Arguments;
+        struct AtMost<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for AtMost<T, MOST> {
+            type Value = Bounded<T, MOST>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of arguments")
+                f.write_str("a list")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Arguments, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut kept = Vec::new();
-                while kept.len() < Arguments::LIMIT {
-                    match list.next_element::<Text>()? {
-                        Some(text) => kept.push(text.safe()),
-                        None => return Ok(Arguments(kept)),
+                while kept.len() < MOST {
+                    match list.next_element()? {
+                        Some(item) => kept.push(item),
+                        None => return Ok(Bounded(kept)),
                     }
                 }
                 while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Arguments(kept))
+                Ok(Bounded(kept))
             }
         }
-        deserializer.deserialize_seq(Some16K)
+        deserializer.deserialize_seq(AtMost(PhantomData))
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::absent::{Absences, NOT_ASKED, NOT_YET};
 use super::super::time::Time;
 use super::{Each, Form, TrendFields, text};
-use crate::model::{Bytes, GpuId, ProcessFacts, ProcessSample, SafeText, Sample, UtilizationPercent, Visibility};
+use crate::model::{Ancestor, Bytes, GpuId, ProcessFacts, ProcessSample, SafeText, Sample, UtilizationPercent, Visibility};
 use crate::monitor::Monitor;
 
 /// What does not change about a process.
@@ -24,6 +24,28 @@ pub(super) struct FactsFields<'a> {
     mine: bool,
     started: Option<Time>,
     parent: Option<u32>,
+    ancestors: Family<'a>,
+}
+
+/// Who started it, the nearest first.
+struct Family<'a>(&'a [Ancestor]);
+
+#[derive(Serialize)]
+struct AncestorFields<'a> {
+    pid: u32,
+    start_ticks: Option<u64>,
+    name: &'a str,
+}
+
+impl<'a> Serialize for Family<'a> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = |ancestor: &'a Ancestor| AncestorFields {
+            pid: ancestor.key.pid,
+            start_ticks: ancestor.key.start_ticks,
+            name: ancestor.name.as_str(),
+        };
+        Each(self.0.iter().map(fields)).serialize(serializer)
+    }
 }
 
 struct Texts<'a>(&'a [SafeText]);
@@ -50,6 +72,7 @@ impl<'a> FactsFields<'a> {
             mine: facts.mine,
             started: facts.started.map(Time),
             parent: facts.parent,
+            ancestors: Family(&facts.ancestors),
         }
     }
 }
