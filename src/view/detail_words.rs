@@ -74,7 +74,8 @@ fn family(process: &ProcessRow) -> String {
     let facts = &process.facts;
     // Of the first process of the machine, and in a recording of an older version, the number alone is known.
     let parent = facts.parent.filter(|_| facts.ancestors.is_empty()).map(|pid| pid.to_string());
-    let mut family: Vec<String> = facts.ancestors.iter().rev().map(|ancestor| format!("{} {}", ancestor.name, ancestor.key.pid)).chain(parent).collect();
+    let mut family: Vec<String> =
+        facts.ancestors.iter().rev().map(|ancestor| format!("{} {}", ancestor.name, ancestor.key.pid)).chain(parent).collect();
     if family.is_empty() {
         return "not known".to_owned();
     }

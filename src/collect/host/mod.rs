@@ -6,11 +6,11 @@
 mod family;
 mod look;
 mod machine;
-mod own;
 mod process;
 mod stat;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod users;
 mod visible;
 
@@ -22,15 +22,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nix::unistd::getuid;
-use sysinfo::Pid;
-
 use crate::model::{Absence, Bytes, HostReading, Moment, ProcessFacts, ProcessKey, Rank, Reading, SafeText, Visibility};
 use family::Families;
-use machine::{Machine, Usage};
+use machine::Machine;
+use nix::unistd::getuid;
 use process::{Clock, Seen};
+use usage::{StatFile, Usage};
 use users::Users;
 use visible::Namespace;
+
+/// The most files that are kept open, which is more than a screen has rows: where more processes are recorded, theirs are opened each time.
+const MOST_KEPT: usize = 128;
 
 /// What is known of the processes that the driver lists.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub struct Host {
     known: HashMap<u32, Known>,
     users: Users,
     machine: Machine,
+    /// Of this program itself.
+    own: Option<StatFile>,
     /// The number of the last refresh.
     round: u64,
 }
@@ -57,13 +61,15 @@ struct Known {
     again: bool,
     /// CPU time in milliseconds, and when it was that.
     cpu: Option<(u64, u64)>,
+    /// Kept open while it is asked for.
+    stat: Option<StatFile>,
     /// In which round it was asked, and what it answered.
     reading: (u64, Reading<HostReading>),
 }
 
 impl Host {
-    /// Reads processes under `proc_root`, which is `/proc` but in tests. Figures of [`Host::refresh`] and [`Host::pool`] come
-    /// from sysinfo, which knows only `/proc`.
+    /// Reads processes under `proc_root`, which is `/proc` but in tests. The figures of [`Host::pool`] come from sysinfo, which knows
+    /// only `/proc`.
     pub fn new(proc_root: &Path) -> Self {
         Self::with_users(proc_root, Users::new())
     }
@@ -78,6 +84,7 @@ impl Host {
             known: HashMap::new(),
             users,
             machine: Machine::default(),
+            own: StatFile::open(proc_root, "self"),
             round: 0,
         }
     }
@@ -123,19 +130,21 @@ impl Host {
     /// gone, or whose PID has passed to another, is read anew by the next [`Host::meet`].
     pub fn refresh(&mut self, pids: &[u32], now_ms: u64) {
         self.round += 1;
-        let is_here = |known: &Known| known.facts.visibility == Visibility::Here;
-        let here: Vec<Pid> = pids.iter().filter(|pid| self.known.get(pid).is_some_and(is_here)).map(|pid| Pid::from_u32(*pid)).collect();
-        if here.is_empty() {
-            return;
-        }
-        self.machine.refresh(&here);
-        for pid in here {
+        let round = self.round;
+        for pid in pids {
+            let Some(known) = self.known.get_mut(pid) else { continue };
             // A process on two GPUs is listed twice and asked once.
-            if let Some(known) = self.known.get_mut(&pid.as_u32()).filter(|known| known.reading.0 != self.round) {
-                let usage = self.machine.usage(pid).filter(|usage| known.is_same(usage, self.clock));
-                known.again |= usage.is_none();
-                known.reading = (self.round, usage.map_or(Reading::failed("process is gone"), |usage| Reading::Value(known.take(usage, now_ms))));
+            if known.reading.0 == round || known.facts.visibility == Visibility::NotHere {
+                continue;
             }
+            let stat = known.stat.take().or_else(|| StatFile::open(&self.root, &pid.to_string()));
+            let usage = stat.as_ref().and_then(|stat| stat.usage(self.clock)).filter(|usage| known.is_same(usage));
+            known.again |= usage.is_none();
+            known.stat = stat.filter(|_| usage.is_some() && pids.len() <= MOST_KEPT);
+            known.reading = (round, usage.map_or(Reading::failed("process is gone"), |usage| Reading::Value(known.take(usage, now_ms))));
+        }
+        for known in self.known.values_mut().filter(|known| known.reading.0 != round) {
+            known.stat = None;
         }
     }
 
@@ -169,7 +178,7 @@ impl Host {
 
     /// CPU time that this program has used so far, in microseconds, and its RSS; `None` where the kernel does not tell it.
     pub fn own(&self) -> (Option<u64>, Option<Bytes>) {
-        (own::cpu_us(), own::rss(&self.root, self.clock))
+        (usage::own_cpu_us(), self.own.as_ref().and_then(|own| own.usage(self.clock)).map(|usage| usage.rss))
     }
 
     /// The machine's name; `?` where it has none.
@@ -201,7 +210,7 @@ impl Host {
                 let same = before.filter(|before| before.facts.key == facts.key);
                 let facts = Arc::new(facts);
                 changed.push(Arc::clone(&facts));
-                Known { facts, unnamed, again, cpu: same.and_then(|same| same.cpu), reading: (0, Reading::NOT_ASKED) }
+                Known { facts, unnamed, again, cpu: same.and_then(|same| same.cpu), stat: None, reading: (0, Reading::NOT_ASKED) }
             }
         };
         self.known.insert(pid, known);
@@ -248,9 +257,9 @@ impl Seen {
 }
 
 impl Known {
-    /// Whether what sysinfo saw is still this process.
-    fn is_same(&self, usage: &Usage, clock: Clock) -> bool {
-        self.facts.key.start_ticks.is_some_and(|ticks| ticks / clock.ticks_per_s == usage.start_s)
+    /// Whether what was read is still this process.
+    fn is_same(&self, usage: &Usage) -> bool {
+        self.facts.key.start_ticks == Some(usage.start_ticks)
     }
 
     /// Its reading, and the mark from which the next one counts CPU time.

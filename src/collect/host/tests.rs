@@ -238,8 +238,11 @@ fn a_process_that_ends_keeps_its_name_and_loses_its_signals() {
     let before = changed.remove(changed.len() - 1);
     assert_eq!(before.cmdline.iter().map(SafeText::as_str).collect::<Vec<_>>(), ["sleep", "600"]);
     assert!(before.mine);
-    drop(child);
+    // Its file is kept open, and tells of nobody else.
     host.refresh(&[pid], 0);
+    assert!(host.reading(pid).is_value());
+    drop(child);
+    host.refresh(&[pid], 1_000);
     assert_eq!(host.reading(pid), Reading::failed("process is gone"));
     let after = meet(&mut host, &[pid]).remove(0);
     assert_eq!((after.visibility, after.key, &after.what), (Visibility::NotHere, before.key, &before.what));
@@ -285,6 +288,16 @@ fn cpu_time_is_counted_between_refreshes() {
     assert_eq!(host.reading(idle), Reading::NOT_ASKED, "it was not in the last refresh");
     host.refresh(&[idle], now_ms + 1_000);
     assert_eq!(host.reading(idle).get().map(|reading| (reading.cpu_permille, reading.state)), Some((Some(0), RunState('S'))));
+}
+
+#[test]
+fn usage_is_what_the_line_says() {
+    let fake = FakeProc::new(HOST);
+    fake.process(37, 'S', 500, b"python\0");
+    let clock = Clock { ticks_per_s: 100, page_bytes: 4096 };
+    let usage = StatFile::open(fake.0.path(), "37").and_then(|stat| stat.usage(clock));
+    // 3 ticks in user mode and 4 in the kernel, of 10 ms each; 417 pages.
+    assert_eq!(usage, Some(Usage { cpu_ms: 70, rss: Bytes(1_708_032), state: RunState('S'), start_ticks: 500 }));
 }
 
 #[test]

@@ -87,6 +87,9 @@ impl<C: Clock> LiveSource<C> {
         if self.options.fixed == FixedFacts::Never {
             self.host.wait_for_users(Duration::from_millis(20), &mut changed);
         }
+        if changed.is_empty() {
+            return;
+        }
         let first_gpu: HashMap<u32, usize> = tracked.iter().rev().map(|place| (pid_of(place), place.gpu)).collect();
         for facts in changed {
             if let Some(gpu) = first_gpu.get(&facts.key.pid) {
