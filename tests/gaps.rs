@@ -77,8 +77,8 @@ impl Clock for Stall {
 
 /// What the rings of the only device and of the only process have of a second, in MiB.
 fn ranges_at(monitor: &Monitor, second: u64) -> [Option<(u64, u64)>; 2] {
-    let gpu = monitor.gpus()[0].history.seconds.at(second * 1000).and_then(|slot| slot.range());
-    let process = monitor.processes()[0].history.seconds.at(second * 1000).and_then(|slot| slot.range());
+    let gpu = monitor.gpus()[0].history.seconds.at(second * 1000).and_then(Slot::range);
+    let process = monitor.processes()[0].history.seconds.at(second * 1000).and_then(Slot::range);
     let mib = |unit: u64| move |(low, high): (u32, u32)| (u64::from(low) * unit / 1024, u64::from(high) * unit / 1024);
     [gpu.map(mib(1)), process.map(mib(64))]
 }

@@ -68,7 +68,7 @@ fn any_memory() -> impl Strategy<Value = Reading<DeviceMemory>> {
         match source {
             0 => DeviceMemory::new(total, used, 0, Some(driver)),
             1 => DeviceMemory::new(total, used, 0, None),
-            _ => DeviceMemory::shared(Bytes(total), Bytes(driver), (used % 4 > 0).then_some(Bytes(used))),
+            _ => DeviceMemory::shared(Bytes(total), Bytes(driver), (!used.is_multiple_of(4)).then_some(Bytes(used))),
         }
         .get()
         .expect("adds up")
