@@ -84,7 +84,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "s F6",
         action: Action::NextSort,
         place: Place::Dashboard,
-        help: "sort by the next column",
+        help: "sort by the next column; LAST: moved most",
         line: Some(("s", "sort")),
     },
     Binding {

@@ -92,10 +92,7 @@ impl App {
 
     /// The next column to the right that is on screen.
     fn next_sort(&self) -> Column {
-        let mut heads: Vec<Column> = self.shown.columns.iter().copied().filter(|column| column.is_sortable()).collect();
-        if heads.is_empty() {
-            heads = Column::ALL.into_iter().filter(|column| column.is_sortable()).collect();
-        }
+        let heads: &[Column] = if self.shown.columns.is_empty() { &Column::ALL } else { &self.shown.columns };
         let now = heads.iter().position(|column| *column == self.listing.sort.column);
         now.and_then(|at| heads.get(at + 1)).or(heads.first()).copied().unwrap_or(Column::Vram)
     }

@@ -84,7 +84,7 @@ impl Column {
             Self::Vram => "GPU memory, as the driver charges it",
             Self::Peak => "the most that was seen",
             Self::Trend => "change of the lowest value, per minute",
-            Self::History => "its past, between its own lowest and highest",
+            Self::History => "its past; the order: who moved most in it",
             Self::Sm => "share of time in which its kernels ran",
             Self::Cpu => "percent of one core",
             Self::Rss => "memory of the host",
@@ -92,11 +92,6 @@ impl Column {
             Self::Job => "job and rank",
             Self::What => "the short name of its work",
         }
-    }
-
-    /// Whether rows can be put in its order.
-    pub const fn is_sortable(self) -> bool {
-        !matches!(self, Self::History)
     }
 
     /// Whether it may be left out: a table of holders without what they hold, and without their names, is none.

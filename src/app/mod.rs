@@ -256,7 +256,9 @@ impl App {
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.
     fn relist(&mut self) {
-        self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut).list(&self.listing);
+        // Histories end with the newest sample, however far somebody looks back.
+        let covered = self.window.covered(self.present().monitor());
+        self.held.as_deref_mut().map_or(&mut self.live, Held::picture_mut).list(&self.listing, covered);
         let held = self.held.as_deref();
         self.selection.follow(shown(held, &self.live), present(held, &self.live));
     }

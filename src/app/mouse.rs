@@ -55,12 +55,12 @@ impl App {
             Some(Target::Row(at)) => self.moved(|app| app.select(|rows| (at < rows.len()).then_some(at))),
             Some(Target::Slice(id)) => self.moved(|app| app.select(|rows| rows.iter().position(|row| row.id.is_same(&id)))),
             Some(Target::Gpu(gpu)) => self.moved(|app| app.select(|rows| rows.iter().position(|row| row.gpu == gpu))),
-            Some(Target::Head(column)) if column.is_sortable() => {
+            Some(Target::Head(column)) => {
                 self.listing.sort.choose(column);
                 self.relist();
                 Effect::Redraw
             }
-            Some(Target::Head(_)) | None => Effect::None,
+            None => Effect::None,
         }
     }
 

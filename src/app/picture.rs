@@ -9,6 +9,7 @@ use super::owners::{Hue, Owner, Owners};
 use super::row::{Holder, RowId, TableRow};
 use super::sort::Table;
 use super::tree::grow;
+use super::window::Covered;
 use crate::model::{Bytes, GpuId, Ledger, Record};
 use crate::monitor::{Ended, GpuRow, Monitor, ProcessRow, Then};
 
@@ -160,7 +161,7 @@ impl Picture {
     }
 
     /// Makes the table anew, after the holders or the choices have changed.
-    pub(super) fn list(&mut self, listing: &Listing) {
+    pub(super) fn list(&mut self, listing: &Listing, covered: Covered) {
         let monitor = &self.monitor;
         self.seen = listing.gpus(monitor);
         let in_sight: Vec<&TableRow> = self.all.iter().filter(|row| self.seen.contains(&row.gpu)).collect();
@@ -169,9 +170,9 @@ impl Picture {
         self.kept = Count { holding: rows.len(), ended: 0 };
         self.groups.clear();
         if listing.grouping == Grouping::Process {
-            Table { monitor, groups: &[] }.sort(&mut rows, listing.sort);
+            Table { monitor, groups: &[], covered }.sort(&mut rows, listing.sort);
             if listing.tree {
-                (rows, self.groups) = grow(rows, monitor, listing.sort, &listing.turned);
+                (rows, self.groups) = grow(rows, Table { monitor, groups: &[], covered }, listing.sort, &listing.turned);
             }
             self.rows = rows;
             self.append_ended(listing);
@@ -179,8 +180,8 @@ impl Picture {
         }
         let (groups, mut rows) = fold(rows, listing.grouping, monitor, &listing.turned);
         rows.extend(groups.iter().enumerate().filter_map(|(at, group)| group.row(at)));
-        Table { monitor, groups: &groups }.sort(&mut rows, listing.sort);
-        let table = Table { monitor, groups: &[] };
+        Table { monitor, groups: &groups, covered }.sort(&mut rows, listing.sort);
+        let table = Table { monitor, groups: &[], covered };
         self.rows.clear();
         for row in rows {
             let opened = match row.holder {

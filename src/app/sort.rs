@@ -5,6 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use super::columns::Column;
 use super::groups::Group;
 use super::row::{Holder, TableRow};
+use super::window::Covered;
 use crate::model::Bytes;
 use crate::monitor::{Monitor, ProcessRow};
 
@@ -50,6 +51,7 @@ enum Key<'a> {
 pub(super) struct Table<'a> {
     pub(super) monitor: &'a Monitor,
     pub(super) groups: &'a [Group],
+    pub(super) covered: Covered,
 }
 
 impl Table<'_> {
@@ -79,7 +81,7 @@ impl Table<'_> {
             _ => {}
         }
         match row.holder {
-            Holder::Process { at, .. } => key_of(self.monitor.processes().get(at)?, column),
+            Holder::Process { at, .. } => key_of(self.monitor.processes().get(at)?, column, self.covered),
             Holder::Group { at } => {
                 let group = self.groups.get(at)?;
                 // Of an ancestor little is known: where that is not it, it goes where the first of those below it goes.
@@ -100,7 +102,7 @@ fn rate(bytes_per_minute: f64) -> Key<'static> {
     Key::Figure(bytes_per_minute as i64)
 }
 
-fn key_of(row: &ProcessRow, column: Column) -> Option<Key<'_>> {
+fn key_of(row: &ProcessRow, column: Column, covered: Covered) -> Option<Key<'_>> {
     let facts = &row.facts;
     match column {
         Column::Pid => Some(Key::Figure(facts.key.pid.into())),
@@ -118,7 +120,9 @@ fn key_of(row: &ProcessRow, column: Column) -> Option<Key<'_>> {
             (job.is_some() || rank.is_some()).then_some(Key::Job(job, rank))
         }
         Column::What => Some(Key::Text(facts.what.as_str())),
-        Column::Gpu | Column::Vram | Column::History => None,
+        // Who moved most: from the lowest to the highest of what the column draws.
+        Column::History => row.history.spread(covered.now_ms, covered.minutes).map(figure),
+        Column::Gpu | Column::Vram => None,
     }
 }
 

@@ -381,6 +381,7 @@ fn an_answer_about_another_process_is_not_shown() {
 }
 
 mod past;
+mod sorting;
 mod table;
 mod tagging;
 mod tree;

@@ -15,13 +15,14 @@ const LAUNCHERS: &[&str] =
 
 /// Puts rows in the order of a tree; brothers and sisters keep that of the table, `rows` being in it. Ancestors in `folded` hide what is
 /// below them. Their rows are groups, in the order of the answer.
-pub(super) fn grow(rows: Vec<TableRow>, monitor: &Monitor, sort: Sort, folded: &BTreeSet<GroupId>) -> (Vec<TableRow>, Vec<Group>) {
+pub(super) fn grow(rows: Vec<TableRow>, table: Table<'_>, sort: Sort, folded: &BTreeSet<GroupId>) -> (Vec<TableRow>, Vec<Group>) {
+    let monitor = table.monitor;
     let family = Family::of(&rows, monitor);
     let groups = family.groups(&rows, monitor, folded);
     let mut rows = rows;
     if !groups.is_empty() {
         rows.extend(groups.iter().enumerate().filter_map(|(at, group)| group.row(at)));
-        Table { monitor, groups: &groups }.sort(&mut rows, sort);
+        Table { groups: &groups, ..table }.sort(&mut rows, sort);
     }
     let children = family.children(&rows, &groups, monitor);
     (flatten(rows, &children, &groups), groups)

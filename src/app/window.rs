@@ -11,6 +11,15 @@ pub struct Window {
     marks: Vec<u64>,
 }
 
+/// What of the past the histories on screen cover.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Covered {
+    /// The last moment, on the clock of the samples.
+    pub(super) now_ms: u64,
+    /// Length in minutes.
+    pub(super) minutes: u64,
+}
+
 impl Window {
     /// The spans that there are, in minutes.
     const SPANS: [u64; 6] = [2, 5, 15, 60, 360, 1440];
@@ -28,6 +37,11 @@ impl Window {
         let firsts = monitor.gpus().iter().filter_map(|row| row.history.seconds.slots().next());
         let age_ms = firsts.map(|(at, _)| now_ms.saturating_sub(at)).max().unwrap_or(0);
         Self::SPANS.into_iter().find(|minutes| age_ms <= minutes * 60_000).map_or(Self::BY_ITSELF, |minutes| minutes.min(Self::BY_ITSELF))
+    }
+
+    /// What is covered, where `newest` is the picture that the histories end with.
+    pub(super) fn covered(&self, newest: &Monitor) -> Covered {
+        Covered { now_ms: newest.now().map_or(0, |(_, now)| now.saturating_sub(1)), minutes: self.minutes(newest) }
     }
 
     /// Whether every history begins at zero.

@@ -52,6 +52,21 @@ impl ProcessHistory {
         }
     }
 
+    /// The ring that a picture of so many minutes is drawn from: two minutes by the second, an hour by 15 seconds, a day by 5 minutes.
+    pub const fn over(&self, minutes: u64) -> &Tier<RangeSlot> {
+        match minutes {
+            0..=2 => &self.seconds,
+            3..=60 => &self.hour,
+            _ => &self.day,
+        }
+    }
+
+    /// From the lowest to the highest figure of so many minutes before a moment; `None` where nothing was read.
+    pub fn spread(&self, now_ms: u64, minutes: u64) -> Option<Bytes> {
+        let from_ms = (now_ms + 1).saturating_sub(minutes * 60_000);
+        self.over(minutes).range(from_ms, now_ms).map(|(low, high)| Self::bytes(high - low))
+    }
+
     /// The lowest and highest figure of a moment's slot, in the finest ring that reaches back so far, and the slot's length in milliseconds.
     pub fn at(&self, at_ms: u64) -> Option<(Bytes, Bytes, u64)> {
         let tier = [&self.seconds, &self.hour, &self.day].into_iter().find(|tier| tier.at(at_ms).is_some())?;

@@ -55,13 +55,9 @@ impl Past {
         tier(history, self.minutes)
     }
 
-    /// The ring of a process that reaches back so far: two minutes by the second, an hour by 15 seconds, a day by 5 minutes.
-    pub(super) fn of_process<'a>(&self, history: &'a ProcessHistory) -> &'a Tier<RangeSlot> {
-        match self.minutes {
-            0..=2 => &history.seconds,
-            3..=60 => &history.hour,
-            _ => &history.day,
-        }
+    /// The ring of a process that reaches back so far.
+    pub(super) const fn of_process<'a>(&self, history: &'a ProcessHistory) -> &'a Tier<RangeSlot> {
+        history.over(self.minutes)
     }
 
     /// The scale of one device's memory in KiB.
