@@ -11,9 +11,9 @@ use std::sync::Arc;
 use arbitrary::any_recording;
 use proptest::prelude::*;
 use vramtop::model::{
-    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
-    ListState, Moment, OwnCost, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Throttle,
-    Untracked, UtilizationPercent, Visibility,
+    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane,
+    LanePoint, ListState, Moment, OwnCost, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry,
+    Throttle, Untracked, UtilizationPercent, Visibility,
 };
 use vramtop::monitor::Monitor;
 use vramtop::record::{ReadError, Reader, Writer};

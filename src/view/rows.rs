@@ -133,9 +133,7 @@ impl Row<'_> {
                 pen.right(&started.map_or_else(|| UNKNOWN.to_owned(), |(started, now)| span(now.since(started))), width, label)
             }
             Column::Job => pen.left(&process.map_or_else(|| UNKNOWN.to_owned(), job), width, label),
-            Column::What => {
-                pen.left(&self.below(&self.what(process, width)), width, if hue == Hue::Unseen { label } else { text })
-            }
+            Column::What => pen.left(&self.below(&self.what(process, width)), width, if hue == Hue::Unseen { label } else { text }),
         };
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use vramtop::model::{
-    Ancestor, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost, ProcessFacts,
-    ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Untracked, UtilizationPercent, Visibility,
+    Ancestor, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint, ListState, Moment, OwnCost,
+    ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry, Untracked, UtilizationPercent, Visibility,
 };
 
 /// 12:08:18 in a zone an hour ahead of UTC, on 30 November 2026: the end of every story told here.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use vramtop::model::{
-    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane, LanePoint,
-    ListState, Moment, OwnCost, PcieRate, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample, Telemetry,
-    Throttle, Untracked, UtilizationPercent, Visibility,
+    Absence, Ancestor, Bytes, DeviceMemory, Event, EventKind, Fault, GpuFacts, GpuId, GpuSample, GpuState, Header, HostReading, Kind, Lane,
+    LanePoint, ListState, Moment, OwnCost, PcieRate, ProcessFacts, ProcessKey, ProcessSample, Rank, Reading, Record, RunState, SafeText, Sample,
+    Telemetry, Throttle, Untracked, UtilizationPercent, Visibility,
 };
 
 fn any_text() -> impl Strategy<Value = SafeText> {

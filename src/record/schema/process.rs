@@ -39,11 +39,8 @@ struct AncestorFields<'a> {
 
 impl<'a> Serialize for Family<'a> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = |ancestor: &'a Ancestor| AncestorFields {
-            pid: ancestor.key.pid,
-            start_ticks: ancestor.key.start_ticks,
-            name: ancestor.name.as_str(),
-        };
+        let fields =
+            |ancestor: &'a Ancestor| AncestorFields { pid: ancestor.key.pid, start_ticks: ancestor.key.start_ticks, name: ancestor.name.as_str() };
         Each(self.0.iter().map(fields)).serialize(serializer)
     }
 }
