@@ -3,9 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::collect::SourceError;
 use crate::collect::nvml::OpenError;
-use crate::collect::{SelectionError, SourceError};
 use crate::config::ConfigError;
+use crate::model::SelectionError;
 
 /// Exit codes. They are a contract: scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("act", &["model"]),
     ("doctor", &["model", "collect", "config"]),
     ("output", &["model", "history", "insight", "monitor", "record", "inside"]),
-    ("app", &["model", "history", "insight", "monitor", "record", "collect", "config"]),
-    ("view", &["model", "history", "insight", "monitor", "record", "app"]),
+    ("app", &["model", "history", "insight", "monitor", "config"]),
+    ("view", &["model", "history", "insight", "monitor", "app"]),
     (
         "command",
         &["model", "history", "insight", "monitor", "record", "inside", "collect", "config", "act", "doctor", "output", "app", "view", "cli", "exit"],

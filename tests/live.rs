@@ -8,9 +8,9 @@ use std::fs;
 use std::sync::Arc;
 
 use common::{samples, until_samples, with_named, with_scenario};
-use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Selection, Source, SourceEnd, SourceError, Wanted};
+use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
-use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Untracked, UtilizationPercent};
+use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Selection, Untracked, UtilizationPercent};
 use vramtop::monitor::Monitor;
 use vramtop::output::{LineOptions, log_lines};
 use vramtop::record::{Reader, Writer};

@@ -105,7 +105,7 @@ fn the_dialog_says_why_a_signal_cannot_be_sent() {
     press(&mut app, KeyCode::Esc);
     press(&mut app, KeyCode::Home);
     for (answer, sentence) in [
-        (Ok(RunState('D')), "it waits in the kernel (state D): signals will not work until it comes back"),
+        (Ok(RunState('D')), "it waits in the kernel (state D): a signal is heeded once it comes back; KILL ends it now if that wait can be broken"),
         (Err(Refusal::StillListed), "no signal can be sent: it has ended, and the driver still lists it"),
         (Err(Refusal::Zombie), "no signal can be sent: it has ended and is a zombie: its memory is freed when its parent takes note"),
     ] {

@@ -37,6 +37,7 @@ impl App {
             Action::Tree => {
                 self.listing.tree = !self.listing.tree;
                 self.listing.grouping = super::Grouping::Process;
+                self.selection.begin();
             }
             Action::Focus(number) => self.focus(number),
             Action::ZeroBase => self.window.toggle_zero(),

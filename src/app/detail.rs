@@ -3,8 +3,7 @@
 use super::picture::Picture;
 use super::row::{RowId, TableRow};
 use super::{App, Effect, Mode, Screen};
-use crate::collect::cuda_order;
-use crate::model::{Details, ProcessKey};
+use crate::model::{Details, ProcessKey, cuda_order};
 
 /// Which process is looked at.
 #[derive(Clone, Debug)]

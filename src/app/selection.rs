@@ -69,6 +69,13 @@ impl Selection {
         }
     }
 
+    /// Where nobody has chosen a row, the first one is it: what is new at the top is in sight.
+    pub(super) fn begin(&mut self) {
+        if !self.chosen {
+            (self.wanted, self.place) = (None, 0);
+        }
+    }
+
     /// The row at that place.
     pub(super) fn select(&mut self, picture: &Picture, at: usize) {
         self.chosen = true;

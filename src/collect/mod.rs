@@ -11,7 +11,6 @@ mod only;
 mod poller;
 mod power;
 mod replay;
-mod select;
 mod slow;
 mod step;
 pub mod what;
@@ -22,9 +21,8 @@ pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use power::all_asleep;
 pub use replay::{Playback, ReplayOptions, ReplaySource};
-pub use select::{Selection, SelectionError, cuda_order};
 
-use crate::model::Record;
+use crate::model::{Record, SelectionError};
 
 /// Sends records, one after another.
 pub trait Source {

@@ -8,10 +8,10 @@ use anyhow::Context;
 use nix::unistd::{Uid, User};
 
 use crate::cli::{Form, Look};
-use crate::collect::{FixedFacts, HostScope, LiveOptions, Selection, Wanted};
+use crate::collect::{FixedFacts, HostScope, LiveOptions, Wanted};
 use crate::config::{self, Color, Config, Style};
 use crate::exit::UsageError;
-use crate::model::SafeText;
+use crate::model::{SafeText, Selection};
 use crate::output::{LineOptions, MOST_NAMED};
 use crate::view::{Colors, Theme, ThemeName};
 

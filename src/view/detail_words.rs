@@ -73,7 +73,7 @@ pub(super) fn reason(why: &Absence) -> String {
 fn family(process: &ProcessRow) -> String {
     let facts = &process.facts;
     // Of the first process of the machine, and in a recording of an older version, the number alone is known.
-    let parent = facts.parent.filter(|_| facts.ancestors.is_empty()).map(|pid| pid.to_string());
+    let parent = facts.parent.filter(|_| facts.ancestors.is_empty()).map(|pid| format!("process {pid}"));
     let mut family: Vec<String> =
         facts.ancestors.iter().rev().map(|ancestor| format!("{} {}", ancestor.name, ancestor.key.pid)).chain(parent).collect();
     if family.is_empty() {
@@ -130,7 +130,7 @@ fn host(process: &ProcessRow, is_past: bool) -> String {
 /// What a state means for who wants to end the process.
 const fn state_word(state: char) -> &'static str {
     match state {
-        'D' => " (waits in the kernel: signals will not work)",
+        'D' => " (waits in the kernel: signals are heeded once it comes back, KILL perhaps now)",
         'Z' => " (a zombie: its memory is freed when its parent takes note)",
         'T' => " (stopped)",
         _ => "",

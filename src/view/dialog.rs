@@ -196,11 +196,21 @@ fn standing(subject: &Subject) -> (String, Role) {
         (Stage::Opening, _) => ("taking hold of it".to_owned(), Role::Label),
         (Stage::Refused(why), _) => (format!("no signal can be sent: {why}"), warn),
         (Stage::Failed(signal, why), _) => (format!("{} was not sent: {why}", signal.name()), warn),
-        (Stage::Sent(signal), Some(RunState('D'))) => {
-            (format!("{} was sent; it waits in the kernel (state D) and heeds it once it comes back", signal.name()), warn)
-        }
+        (Stage::Sent(Signal::Kill), Some(RunState('D'))) => (
+            "KILL was sent; it was waiting in the kernel (state D): it ends now if that wait can be broken, else once it comes back".to_owned(),
+            warn,
+        ),
+        (Stage::Sent(signal), Some(RunState('D'))) => (
+            format!(
+                "{} was sent and is pending: it waits in the kernel (state D) and heeds it once it comes back; KILL may end it now",
+                signal.name()
+            ),
+            warn,
+        ),
         (Stage::Sent(signal), _) => (format!("{} was sent", signal.name()), Role::Text),
-        (Stage::Ready, Some(RunState('D'))) => ("it waits in the kernel (state D): signals will not work until it comes back".to_owned(), warn),
+        (Stage::Ready, Some(RunState('D'))) => {
+            ("it waits in the kernel (state D): a signal is heeded once it comes back; KILL ends it now if that wait can be broken".to_owned(), warn)
+        }
         (Stage::Ready, Some(RunState('T'))) => ("it is stopped: only KILL and CONT work at once".to_owned(), Role::Label),
         (Stage::Ready, _) => (String::new(), Role::Label),
     }

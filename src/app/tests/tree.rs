@@ -113,6 +113,16 @@ fn a_launch_is_one_branch_with_its_sum() {
 }
 
 #[test]
+fn the_cursor_begins_at_the_top_unless_somebody_has_chosen_a_row() {
+    let mut app = machine(ROWS);
+    keys(&mut app, "t");
+    assert_eq!((app.selected(), shown(&app).split(' ').next()), (Some(0), Some("20=36.0")));
+    let mut app = machine(ROWS);
+    keys(&mut app, "jjt");
+    assert_eq!(app.selected().and_then(|at| app.picture().rows()[at].pid()), Some(70));
+}
+
+#[test]
 fn a_sum_of_which_a_part_is_not_told_is_unknown_and_last() {
     let mut app = machine(&[(0, 41, None, &[TORCHRUN]), (0, 42, Some(3), &[TORCHRUN]), (0, 43, Some(1), &[])]);
     keys(&mut app, "t");

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::{FIRST_PAUSE_MS, LiveSource, Open, Session, facts_of};
 use crate::collect::Clock;
 use crate::collect::power::{SleepWatch, bound};
-use crate::collect::select::SelectionError;
 use crate::collect::step::GpuStep;
-use crate::model::{Absence, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, SafeText, Sample, Telemetry, Untracked};
+use crate::model::{Absence, GpuFacts, GpuId, GpuSample, GpuState, Lane, Reading, Record, SafeText, Sample, SelectionError, Telemetry, Untracked};
 
 /// What a sleeping GPU is called that may or may not be meant.
 const UNTOLD_NAME: &str = "NVIDIA GPU (which are chosen is not known while they sleep)";

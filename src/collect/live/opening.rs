@@ -12,10 +12,9 @@ use crate::collect::host::Host;
 use crate::collect::lanes::LaneClock;
 use crate::collect::nvml::{Device, Driver};
 use crate::collect::power::SleepWatch;
-use crate::collect::select::{SelectionError, known};
 use crate::collect::step::GpuStep;
 use crate::collect::{Clock, SourceError};
-use crate::model::{Fault, GpuFacts, Header, Record, SafeText};
+use crate::model::{Fault, GpuFacts, Header, Record, SafeText, SelectionError, known_gpus};
 
 impl<C: Clock> LiveSource<C> {
     pub(super) fn open_first(&mut self) -> Result<(), SourceError> {
@@ -88,7 +87,7 @@ impl<C: Clock> LiveSource<C> {
     pub(super) fn choose(&mut self, gpus: &[&GpuFacts]) -> Result<Vec<usize>, SelectionError> {
         self.options.selection = self.options.selection.settled(gpus)?;
         let chosen = self.options.selection.positions(gpus)?;
-        if chosen.is_empty() { Err(SelectionError::Nothing { known: known(gpus) }) } else { Ok(chosen) }
+        if chosen.is_empty() { Err(SelectionError::Nothing { known: known_gpus(gpus) }) } else { Ok(chosen) }
     }
 
     pub(super) fn send_header(&mut self, driver: Option<Driver>, gpus: Vec<Arc<GpuFacts>>) {

@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::collect::nvml::Driver;
-use crate::collect::select::Selection;
-use crate::model::Ask;
+use crate::model::{Ask, Selection};
 
 /// When the facts that cost milliseconds a device (highest clocks, BAR1) are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

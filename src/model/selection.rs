@@ -1,6 +1,8 @@
 //! Which GPUs are meant: `--id` by index, UUID or PCI id, and `--visible` by `CUDA_VISIBLE_DEVICES`.
+//!
+//! Devices are told by their facts alone; nothing is read here.
 
-use crate::model::{GpuFacts, GpuId};
+use super::{GpuFacts, GpuId};
 
 /// Which devices to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,7 +107,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`SelectionError`] when one cannot be found.
-    pub(super) fn positions_by_place(&self, gpus: &[&GpuFacts]) -> Result<Option<Vec<usize>>, SelectionError> {
+    pub fn positions_by_place(&self, gpus: &[&GpuFacts]) -> Result<Option<Vec<usize>>, SelectionError> {
         let is_index = |entry: &str| entry.parse::<u32>().is_ok();
         let is_place = |entry: &str| is_index(entry) || entry.contains(':');
         let is_uuid = |entry: &str| ["gpu-", "mig-"].iter().any(|prefix| entry.to_ascii_lowercase().starts_with(prefix));
@@ -122,7 +124,7 @@ impl Selection {
             return Ok(None);
         }
         let chosen = self.positions(gpus)?;
-        if chosen.is_empty() { Err(SelectionError::Nothing { known: known(gpus) }) } else { Ok(Some(chosen)) }
+        if chosen.is_empty() { Err(SelectionError::Nothing { known: known_gpus(gpus) }) } else { Ok(Some(chosen)) }
     }
 }
 
@@ -148,7 +150,7 @@ fn visible(gpus: &[&GpuFacts], value: &str, pci_order: bool) -> Result<Vec<usize
 }
 
 fn find(gpus: &[&GpuFacts], wanted: &str) -> Result<usize, SelectionError> {
-    let unknown = || SelectionError::Unknown { wanted: wanted.to_owned(), known: known(gpus) };
+    let unknown = || SelectionError::Unknown { wanted: wanted.to_owned(), known: known_gpus(gpus) };
     if let Ok(index) = wanted.parse::<u32>() {
         return gpus.iter().position(|g| g.index == Some(index)).ok_or_else(unknown);
     }
@@ -181,7 +183,8 @@ fn same_bus_id(pci: &str, wanted: &str) -> bool {
     normal(pci).is_some_and(|id| Some(id) == normal(wanted))
 }
 
-pub(super) fn known(gpus: &[&GpuFacts]) -> String {
+/// The indices that there are, for a sentence.
+pub fn known_gpus(gpus: &[&GpuFacts]) -> String {
     let indices: Vec<String> = gpus.iter().filter_map(|g| g.index).map(|i| i.to_string()).collect();
     if indices.is_empty() { "none".to_owned() } else { indices.join(", ") }
 }
