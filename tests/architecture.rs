@@ -26,7 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["model", "history", "insight", "monitor", "record", "inside", "collect", "config", "act", "doctor", "output", "app", "view", "cli", "exit"],
     ),
     ("cli", &["config"]),
-    ("exit", &["collect", "config"]),
+    ("exit", &["model", "collect", "config"]),
 ];
 
 /// Files of 100 to 400 lines have one reason to exist; beyond this one is sure to have two.

@@ -8,8 +8,8 @@ mod common;
 use std::fs;
 
 use common::{Machine, samples, scenario, until_samples, with_scenario};
-use vramtop::collect::{LiveOptions, Selection, Source, SourceEnd, SourceError};
-use vramtop::model::{EventKind, GpuFacts, Record};
+use vramtop::collect::{LiveOptions, Source, SourceEnd, SourceError};
+use vramtop::model::{EventKind, GpuFacts, Record, Selection};
 use vramtop::monitor::Monitor;
 
 /// Index and UUID of the devices of each header.
