@@ -4,6 +4,8 @@
 //! cell can change in one of them unseen; what the letters stand for is a snapshot of its own. Lines that have other glyphs in another
 //! look follow; those of ASCII, whose words may have other places, with letters of their own where these differ.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr as _;

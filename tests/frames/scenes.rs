@@ -1,5 +1,7 @@
 //! States that no machine's story and no key alone lead to.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 use vramtop::app::{Answer, App, Mode, Msg, update};
 use vramtop::model::{
     Absence, Ancestor, Bytes, Details, DeviceMemory, Event, EventKind, Moment, ProcessKey, Reading, Record, Refusal, RunState, SafeText, Signal,
