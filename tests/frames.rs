@@ -1,22 +1,20 @@
 //! Frames of machines made by hand: what the screens of the design look like with the figures that there are.
 //!
-//! The text of a frame is a snapshot (`INSTA_UPDATE=always` writes them; compare the figures with `frames/stories.rs`
-//! before accepting). Colours are not in it: they are tested by role below.
+//! Every screen is a snapshot at every size in every look (`frames/screens.rs`); here is what happens between the sizes, and what holds in
+//! all of them. `INSTA_UPDATE=always` writes the snapshots; compare the figures with `frames/stories.rs` before accepting.
 
 #[path = "frames/family.rs"]
 mod family;
+#[path = "frames/looks.rs"]
+mod looks;
+#[path = "frames/scenes.rs"]
+mod scenes;
 #[path = "frames/screens.rs"]
 mod screens;
 #[path = "frames/mod.rs"]
 mod stage;
-#[path = "frames/table.rs"]
-mod table;
 #[path = "frames/tagging.rs"]
 mod tagging;
-#[path = "frames/then.rs"]
-mod then;
-#[path = "frames/time.rs"]
-mod time;
 #[path = "frames/words.rs"]
 mod words;
 
@@ -26,7 +24,7 @@ use ratatui::style::{Color, Modifier};
 use stage::machine::{Card, END, Holder, Machine, SECONDS};
 use stage::{after, cells, dashboard, draw, stories};
 use vramtop::app::{Mode, Msg, Waiting, update};
-use vramtop::model::{Absence, Bytes, DeviceMemory, Event, EventKind, GpuState, Moment, Reading, Record};
+use vramtop::model::{Absence, Bytes, DeviceMemory, Moment, Reading, Record};
 use vramtop::view::{Colors, Theme};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
@@ -40,16 +38,6 @@ macro_rules! assert_frame {
     ($name:literal, $app:expr, $theme:expr, $width:literal x $height:literal) => {
         insta::assert_snapshot!($name, draw(&mut $app, &$theme, $width, $height).backend())
     };
-}
-
-#[test]
-fn the_four_screens_of_the_design() {
-    let mut app = after(&stories::two_h200());
-    assert_frame!("two_h200_120x36", app, MONO, 120 x 36);
-    assert_frame!("two_h200_40x10", app, MONO, 40 x 10);
-    assert_frame!("two_h200_80x24", app, MONO, 80 x 24);
-    assert_frame!("desktop_80x24", after(&stories::desktop()), MONO, 80 x 24);
-    assert_frame!("eight_h100_200x50", after(&stories::eight_h100()), MONO, 200 x 50);
 }
 
 #[test]
@@ -68,7 +56,6 @@ fn room_is_used_and_given_up_in_order() {
 #[test]
 fn ascii_has_nothing_else() {
     let mut app = after(&stories::two_h200());
-    assert_frame!("two_h200_ascii", app, ASCII, 120 x 36);
     for (width, height) in [(120, 36), (80, 24), (40, 10), (200, 50)] {
         assert!(cells(&mut app, &ASCII, width, height).content.iter().all(|cell| cell.symbol().is_ascii()));
     }
@@ -126,30 +113,6 @@ fn the_key_line_offers_what_is_of_use() {
 }
 
 #[test]
-fn before_the_first_answer() {
-    let mut app = dashboard(Mode::Live);
-    assert_frame!("connecting_80x24", app, MONO, 80 x 24);
-    update(&mut app, Msg::Waiting(Waiting { call: "nvmlInit_v2", for_ms: 4200 }));
-    assert_frame!("connecting_slowly", app, MONO, 80 x 24);
-    update(&mut app, Msg::Ended { reason: "no NVIDIA driver is loaded".to_owned(), failed: true });
-    assert_frame!("never_connected", app, MONO, 80 x 24);
-}
-
-#[test]
-fn cards_that_tell_nothing() {
-    let mut machine = stories::two_h200();
-    machine.cards[0].state = GpuState::Lost { since_ms: 600_000 };
-    machine.cards[1].refused = Some("used is more than the total");
-    assert_frame!("lost_and_unknown_120x36", after(&machine), MONO, 120 x 36);
-    assert_frame!("lost_and_unknown_40x10", after(&machine), MONO, 40 x 10);
-    machine.cards[0].state = GpuState::Asleep { since_ms: 600_000 };
-    machine.cards[1] = Card { unlisted: Some("not permitted"), ..Card::h200() };
-    machine.cards[1].ownerless = |_| 96.0;
-    machine.holders.clear();
-    assert_frame!("asleep_and_unlisted_120x36", after(&machine), MONO, 120 x 36);
-}
-
-#[test]
 fn the_memory_of_a_split_card_is_counted_once() {
     let mut app = after(&stories::mig());
     // 9 and 2 on the first instance, 30 on the second with 0.5 of nobody, 1.5 of nobody on the card itself.
@@ -171,29 +134,6 @@ fn a_filter_counts_the_ended_on_both_sides() {
         let frame = draw(&mut app, &MONO, 120, 36).backend().to_string();
         assert!(frame.lines().last().is_some_and(|line| line.contains(counted)), "{frame}");
     }
-}
-
-#[test]
-fn no_device_and_no_process() {
-    let mut machine = Machine { cards: Vec::new(), holders: Vec::new(), ..stories::desktop() };
-    assert_frame!("no_gpu_80x24", after(&machine), MONO, 80 x 24);
-    machine.cards.push(Card::h100());
-    assert_frame!("idle_80x24", after(&machine), MONO, 80 x 24);
-}
-
-#[test]
-fn a_driver_that_does_not_say_who_has_what() {
-    let mut machine = stories::desktop();
-    for holder in &mut machine.holders {
-        holder.held = None;
-    }
-    machine.cards[0].ownerless = |_| 13.9;
-    assert_frame!("unknown_shares_80x24", after(&machine), MONO, 80 x 24);
-    let mut machine = stories::desktop();
-    machine.cards[0].reserve = None;
-    machine.cards[0].ownerless = |_| 0.4;
-    machine.cards[0].untracked = (12, 0.3);
-    assert_frame!("memory_v1_and_untracked_80x24", after(&machine), MONO, 80 x 24);
 }
 
 #[test]
@@ -292,36 +232,6 @@ fn what_would_read_as_nothing_counted_twice_is_not_said() {
         assert_eq!(frame.contains("counted twice 0.1"), said, "{frame}");
         assert!(!frame.contains("counted twice 0.0"), "{frame}");
     }
-}
-
-#[test]
-fn a_gap_stays_empty() {
-    let machine = stories::two_h200();
-    let mut app = dashboard(Mode::Live);
-    for record in machine.records() {
-        let Record::Sample(sample) = &record else {
-            update(&mut app, Msg::Record(Box::new(record)));
-            continue;
-        };
-        if (300..500).contains(&(sample.elapsed_ms / 1000)) {
-            continue;
-        }
-        if sample.elapsed_ms == 500_000 {
-            let gap = Event { time: sample.time, elapsed_ms: 499_000, gpu: None, kind: EventKind::Gap { ms: 200_000 } };
-            update(&mut app, Msg::Record(Box::new(Record::Event(gap))));
-        }
-        update(&mut app, Msg::Record(Box::new(record)));
-    }
-    assert_frame!("gap_120x36", app, MONO, 120 x 36);
-}
-
-#[test]
-fn the_first_minute_fills_the_picture() {
-    let mut app = dashboard(Mode::Live);
-    for record in stories::two_h200().records().take(41) {
-        update(&mut app, Msg::Record(Box::new(record)));
-    }
-    assert_frame!("after_40_seconds_120x36", app, MONO, 120 x 36);
 }
 
 #[test]

@@ -25,7 +25,9 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let is_shown = app.columns_in_sight().contains(&column);
         let mut pen = Pen::new(buffer, line);
         pen.glyph(if selected { '▸' } else { ' ' }, style(text)).skip(1);
-        pen.left(&column.name().to_uppercase(), 9, style(if is_shown { theme.style(Role::Figure) } else { label }));
+        // Bold under the cursor too: whether it is on the dashboard is the question there.
+        let name = if is_shown { style(text).patch(theme.style(Role::Figure)) } else { style(label) };
+        pen.left(&column.name().to_uppercase(), 9, name);
         pen.left(wish.word(), 22, style(if wish == Wish::Room { label } else { text }));
         // A word or two of a meaning say nothing.
         if pen.room() >= 30 {

@@ -96,7 +96,8 @@ fn draw_title(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proces
         left.extend([Span::styled("vramtop", figure), Span::styled(" › ", label)]);
     }
     left.extend([Span::styled(format!("GPU {gpu}"), text), Span::styled(" › ", label)]);
-    left.extend([Span::styled(process.facts.key.pid.to_string(), figure), Span::styled("   ", label)]);
+    let gap = if area.width >= 60 { "   " } else { " " };
+    left.extend([Span::styled(process.facts.key.pid.to_string(), figure), Span::styled(gap, label)]);
     left.push(Span::styled(process.facts.what.as_str(), text));
     if let Some(user) = &process.facts.user {
         left.extend([Span::styled(" of ", label), Span::styled(user.as_str(), text)]);
@@ -114,7 +115,7 @@ fn draw_title(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proces
     let room = area.width.saturating_sub(width_of_spans(&left) + 2);
     let last = sides.pop().unwrap_or_default();
     let right = sides.into_iter().find(|side| width_of_spans(side) <= room).unwrap_or(last);
-    let rest = Rect { width: area.width.saturating_sub(width_of_spans(&right)), ..area };
+    let rest = Rect { width: area.width.saturating_sub(width_of_spans(&right) + 1), ..area };
     put_right(buffer, area, &Line::from(right));
     let mut pen = Pen::new(buffer, rest);
     for part in left {
@@ -126,7 +127,7 @@ fn draw_title(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proces
 fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, process: &ProcessRow, theme: &Theme) {
     let mut pen = Pen::new(buffer, area);
     if let Some(ended) = app.picture().ended(row) {
-        pen.put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Text));
+        pen.sentence(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Text));
         return;
     }
     let change = Change::new(&process.bytes_per_minute(), gpu_of(app, process).map_or(Bytes::ZERO, total_of));

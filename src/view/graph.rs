@@ -173,6 +173,8 @@ pub(super) fn draw_cursor(buffer: &mut Buffer, area: Rect, column: u16, theme: &
     for y in area.top()..area.bottom() {
         let glyph = if y + 1 == area.bottom() && area.height > 2 { '▴' } else { '│' };
         if let Some(cell) = buffer.cell_mut((area.x + column, y)) {
+            // What was there had a colour, and the line has none that would replace it.
+            cell.reset();
             cell.set_char(glyph).set_style(theme.style(Role::Figure));
         }
     }

@@ -16,6 +16,9 @@ use crate::app::{App, Spot, Target};
 use crate::model::DeviceMemory;
 use crate::monitor::GpuRow;
 
+/// What the figure says itself that it is, where there is no head.
+const CAPTION: &str = " free";
+
 /// Which columns there are, and their widths. Those without cells are given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Columns {
@@ -33,9 +36,13 @@ struct Columns {
 
 impl Columns {
     /// Power and degrees go first, then the history, what is used, and utilization; at last the trend is an arrow.
-    fn new(width: u16, label: u16) -> Self {
+    fn new(width: u16, gpus: &[GpuRow]) -> Self {
+        let label = gpus.iter().map(|row| width_of(&row.label)).max().unwrap_or(1);
         let gpu = label.max(if width < 60 { 1 } else { 3 });
-        let mut columns = Self { gpu, free: if (36..60).contains(&width) { 10 } else { 6 }, percent: 5, trend: 2, ..Self::default() };
+        let figure = gpus.iter().filter_map(|row| row.memory.value()).map(|memory| width_of(&memory.free().to_string())).fold(4, u16::max);
+        // A blank before the figure, however long that is.
+        let free = if (36..60).contains(&width) { 1 + figure + width_of(CAPTION) } else { (1 + figure).max(6) };
+        let mut columns = Self { gpu, free, percent: 5, trend: 2, ..Self::default() };
         if width >= 60 {
             columns.trend = 13;
         }
@@ -54,15 +61,13 @@ impl Columns {
 
 /// Cells of the histories in that room.
 pub(super) fn history_cells(list: &List, app: &App) -> u16 {
-    let label = app.picture().monitor().gpus().iter().map(|row| row.label.len()).max().unwrap_or(1);
-    Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX)).history
+    Columns::new(list.area.width, app.picture().monitor().gpus()).history
 }
 
 /// Draws the rows, and the names of their columns. Says what can be clicked.
 pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: &Past, theme: &Theme) -> Vec<Spot> {
     let gpus = app.picture().monitor().gpus();
-    let label = gpus.iter().map(|row| row.label.len()).max().unwrap_or(1);
-    let columns = Columns::new(list.area.width, u16::try_from(label).unwrap_or(u16::MAX));
+    let columns = Columns::new(list.area.width, gpus);
     if let Some(head) = list.head {
         draw_head(buffer, head, &columns, app, past, theme);
     }
@@ -106,8 +111,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     let narrow = area.width < 60;
     let free = memory.map_or_else(|| UNKNOWN.to_owned(), |memory| memory.free().to_string());
     let mut pen = Pen::new(buffer, area);
-    // Without a head the figure says itself what it is.
-    let caption = if narrow && columns.free >= 10 { " free" } else { "" };
+    let caption = if narrow && columns.free > width_of(CAPTION) + 1 { CAPTION } else { "" };
     pen.left(&row.label, columns.gpu, text).right(&free, columns.free - width_of(caption), figure).put(caption, label);
     if narrow {
         pen.skip(1);

@@ -65,14 +65,14 @@ const DEFAULT: Palette = Palette {
     ink: ((0x0e, 0x14, 0x18), 16, Some(Color::Black)),
 };
 
-/// The same hues, dark enough to be read on white.
+/// The same hues, dark enough to be read on white. Of the sixteen few are: those that stand out least are the last.
 const LIGHT: Palette = Palette {
     mine: ((0x00, 0x6f, 0x86), 24, Some(Color::Blue)),
     others: [
-        ((0x3b, 0x62, 0xa8), 61, Some(Color::Cyan)),
-        ((0x75, 0x49, 0xab), 91, Some(Color::Magenta)),
+        ((0x3b, 0x62, 0xa8), 61, Some(Color::LightBlue)),
+        ((0x75, 0x49, 0xab), 91, Some(Color::Cyan)),
         ((0x2b, 0x70, 0x5c), 29, Some(Color::Green)),
-        ((0x77, 0x5d, 0x1c), 94, Some(Color::DarkGray)),
+        ((0x7a, 0x5a, 0x4c), 95, Some(Color::DarkGray)),
     ],
     unseen: ((0x5f, 0x65, 0x6d), 241, None),
     driver: ((0xae, 0xb4, 0xbd), 249, Some(Color::Gray)),

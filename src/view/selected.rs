@@ -26,7 +26,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     }
     if let Some(ended) = picture.ended(row) {
         draw_command(buffer, area, &ended.row, theme);
-        Pen::new(buffer, second).put(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Label));
+        Pen::new(buffer, second).sentence(&how_it_ended(ended, &app.setup().zone), theme.style(Role::Label));
         return;
     }
     let Some(process) = picture.process(row) else {

@@ -138,7 +138,7 @@ impl Theme {
             Colors::Never => Slice { glyph: texture, fill: plain, label: plain },
             Colors::Sixteen => {
                 let color = shade.2.unwrap_or(Color::Gray);
-                Slice { glyph: if alternate { '▓' } else { '█' }, fill: plain.fg(color), label: plain.fg(Color::Black).bg(color) }
+                Slice { glyph: if alternate { '▓' } else { '█' }, fill: plain.fg(color), label: plain.fg(ink_on(color)).bg(color) }
             }
             Colors::Many | Colors::True => {
                 let color = self.pick(if alternate { dimmed(shade) } else { shade });
@@ -167,6 +167,14 @@ impl Theme {
             Colors::True => Color::Rgb(r, g, b),
             _ => Color::Indexed(indexed),
         }
+    }
+}
+
+/// What can be read on one of the sixteen colours, which differ from terminal to terminal: white on those that are dark in most.
+const fn ink_on(color: Color) -> Color {
+    match color {
+        Color::Blue | Color::Magenta | Color::DarkGray => Color::White,
+        _ => Color::Black,
     }
 }
 
@@ -259,6 +267,58 @@ mod tests {
         assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
         // The lightest grey that passes AA on white.
         assert!((contrast([0x76; 3], [255; 3]) - 4.54).abs() < 0.01);
+    }
+
+    /// The sixteen as xterm has them, and as the console of Linux does (those of the VGA).
+    const SIXTEEN: [(Color, [u32; 2]); 16] = [
+        (Color::Black, [0, 0]),
+        (Color::Red, [0xcd_0000, 0xaa_0000]),
+        (Color::Green, [0x00_cd00, 0x00_aa00]),
+        (Color::Yellow, [0xcd_cd00, 0xaa_5500]),
+        (Color::Blue, [0x00_00ee, 0x00_00aa]),
+        (Color::Magenta, [0xcd_00cd, 0xaa_00aa]),
+        (Color::Cyan, [0x00_cdcd, 0x00_aaaa]),
+        (Color::Gray, [0xe5_e5e5, 0xaa_aaaa]),
+        (Color::DarkGray, [0x7f_7f7f, 0x55_5555]),
+        (Color::LightRed, [0xff_0000, 0xff_5555]),
+        (Color::LightGreen, [0x00_ff00, 0x55_ff55]),
+        (Color::LightYellow, [0xff_ff00, 0xff_ff55]),
+        (Color::LightBlue, [0x5c_5cff, 0x55_55ff]),
+        (Color::LightMagenta, [0xff_00ff, 0xff_55ff]),
+        (Color::LightCyan, [0x00_ffff, 0x55_ffff]),
+        (Color::White, [0xff_ffff, 0xff_ffff]),
+    ];
+
+    #[test]
+    fn the_name_in_a_slice_of_sixteen_colours_can_be_read() {
+        let rgb = |color: Option<Color>, terminal: usize| {
+            let (_, known) = SIXTEEN.iter().find(|(name, _)| Some(*name) == color).expect("one of the sixteen");
+            let [_, r, g, b] = known[terminal].to_be_bytes();
+            [r, g, b]
+        };
+        for name in [Name::Default, Name::Light, Name::ColourBlind] {
+            let theme = Theme::named(name, Colors::Sixteen, false);
+            for (hue, terminal) in HUES.into_iter().flat_map(|hue| [(hue, 0), (hue, 1)]) {
+                let label = theme.slice(hue, false, 'a').label;
+                let contrast = contrast(rgb(label.fg, terminal), rgb(label.bg, terminal));
+                assert!(contrast >= 3.0, "ink on {hue:?} in {name:?}, terminal {terminal}: {contrast:.2}");
+            }
+        }
+    }
+
+    /// A sixth of a channel's range apart at least, as a distance in RGB; how the named ones look nobody knows, but they are others.
+    #[test]
+    fn what_is_wrong_has_a_colour_that_no_owner_has() {
+        let colored = themes().filter(|theme| theme.colors != Colors::Never);
+        let notices = [Severity::Warn, Severity::Alarm].map(Role::Notice);
+        for (theme, notice, hue) in colored.flat_map(|theme| notices.into_iter().flat_map(move |notice| HUES.map(|hue| (theme, notice, hue)))) {
+            let (notice, owner) = (theme.style(notice).fg, theme.style(Role::Hue(hue)).fg);
+            assert_ne!(notice, owner, "{hue:?} in {theme:?}");
+            if let Some((a, b)) = rgb(notice).zip(rgb(owner)) {
+                let distance: u32 = a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum();
+                assert!(distance >= 42 * 42, "{notice:?} and {owner:?} of {hue:?} in {theme:?}");
+            }
+        }
     }
 
     /// WCAG 2.1 AA asks 4.5 of text.

@@ -1,4 +1,4 @@
-//! Frames of the tree over a launch: torchrun with four ranks on two cards, beside others.
+//! The tree over a launch: torchrun with four ranks on two cards, beside others. Its frames are in `screens.rs`.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use vramtop::app::{App, Msg, update};
@@ -34,26 +34,11 @@ fn launch() -> Machine {
 }
 
 /// The tree, with the cursor on its first row.
-fn tree() -> App {
+pub(crate) fn tree() -> App {
     let mut app = after(&launch());
     keys(&mut app, "t");
     update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Home, KeyModifiers::NONE)));
     app
-}
-
-#[test]
-fn a_launch_stands_above_its_ranks() {
-    for (name, width, height) in [("120x36", 120, 36), ("80x24", 80, 24), ("40x10", 40, 10), ("200x50", 200, 50)] {
-        insta::assert_snapshot!(format!("tree_of_a_launch_{name}"), draw(&mut tree(), &MONO, width, height).backend());
-    }
-}
-
-#[test]
-fn a_launch_that_is_folded_and_selected() {
-    let mut app = tree();
-    update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Down, KeyModifiers::NONE)));
-    update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Tab, KeyModifiers::NONE)));
-    insta::assert_snapshot!("tree_folded_120x36", draw(&mut app, &MONO, 120, 36).backend());
 }
 
 #[test]

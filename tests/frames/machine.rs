@@ -26,6 +26,8 @@ pub(crate) struct Card {
     pub(crate) total: u64,
     /// `None`: the driver does not tell its reserve apart (memory v1).
     pub(crate) reserve: Option<u64>,
+    /// What the host uses of it, where it has no memory of its own.
+    pub(crate) shared: Option<f64>,
     /// Memory without an owner.
     pub(crate) ownerless: Amount,
     /// A short spike: its second, and the whole of used.
@@ -53,6 +55,7 @@ impl Card {
             name,
             total,
             reserve: Some(reserve),
+            shared: None,
             ownerless: |_| 0.02,
             spike: None,
             util: |_| 0,
@@ -171,7 +174,7 @@ impl Machine {
                 pci: None,
                 name: card.name.into(),
                 total: Reading::Value(Bytes(card.total)),
-                shared_with_host: false,
+                shared_with_host: card.shared.is_some(),
                 power_limit_mw: Reading::Value(card.limit * 1000),
                 max_sm_mhz: Reading::Value(1980),
                 max_memory_mhz: Reading::NOT_SUPPORTED,
@@ -214,10 +217,11 @@ impl Machine {
         let used = held + ownerless + untracked;
         let free = card.total.saturating_sub(used.0 + card.reserve.unwrap_or(0));
         let present = card.state == GpuState::Present;
-        let memory = match card.refused {
-            Some(reason) => Reading::failed(reason),
-            None if present => DeviceMemory::new(card.total, used.0, free, card.reserve),
-            None => Reading::failed("GPU is lost"),
+        let memory = match (card.refused, card.shared) {
+            (Some(reason), _) => Reading::failed(reason),
+            (None, Some(host)) => DeviceMemory::shared(Bytes(card.total), Bytes(card.total).saturating_sub(used + gib(host)), Some(used)),
+            (None, None) if present => DeviceMemory::new(card.total, used.0, free, card.reserve),
+            (None, None) => Reading::failed("GPU is lost"),
         };
         let mut lane = Lane::default();
         if memory.is_value() {

@@ -1,19 +1,19 @@
-//! Every screen at every size as text, and four of them in every theme with the style of each cell.
+//! Every screen, at every size, in every look: the text and the style of each cell.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier, Style};
-use vramtop::app::{Answer, App, Mode, Msg, update};
-use vramtop::model::RunState;
+use vramtop::app::{Answer, App, Mode, Msg, Waiting, update};
+use vramtop::model::{GpuState, Reading, RunState};
 use vramtop::view::{Colors, Theme, ThemeName};
 
-use crate::stage::machine::Machine;
+use crate::family;
+use crate::looks;
+use crate::scenes;
+use crate::stage::machine::{Card, Machine};
 use crate::stage::{after, cells, dashboard, draw, stories};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
-const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (120, 36), (200, 50)];
 
-/// Presses keys, each on what was drawn before; `⏎`, `⎋`, `↓`, `▼` (F2), `◀` (End) and `⇥` stand for those without a letter.
+/// Presses keys, each on what was drawn before; `⏎`, `⎋`, `↓`, `←`, `▼` (F2), `◀` (End) and `⇥` stand for those without a letter.
 pub(crate) fn keys(app: &mut App, keys: &str) {
     for key in keys.chars() {
         draw(app, &MONO, 120, 36);
@@ -21,6 +21,7 @@ pub(crate) fn keys(app: &mut App, keys: &str) {
             '⏎' => KeyCode::Enter,
             '⎋' => KeyCode::Esc,
             '↓' => KeyCode::Down,
+            '←' => KeyCode::Left,
             '▼' => KeyCode::F(2),
             '◀' => KeyCode::End,
             '⇥' => KeyCode::Tab,
@@ -34,69 +35,104 @@ pub(crate) fn keys(app: &mut App, keys: &str) {
     }
 }
 
-/// A screen: its name, the machine, and the keys that lead to it.
-struct Screen(&'static str, fn() -> App, &'static str);
-
-const SCREENS: &[Screen] = &[
-    Screen("dashboard", || after(&stories::two_h200()), ""),
-    Screen("eight_gpus", || after(&stories::eight_h100()), ""),
-    Screen("mig", || after(&stories::mig()), ""),
-    Screen("ended", || after(&stories::with_a_death()), "◀"),
-    Screen("detail", || after(&stories::two_h200()), "↓⏎"),
-    Screen("help", || after(&stories::two_h200()), "?"),
-    Screen("columns", || after(&stories::two_h200()), "▼"),
-    Screen("signal", || after(&stories::two_h200()), "↓K"),
-    Screen("filter", || after(&stories::with_a_death()), "/ann"),
-    Screen("grouped", || after(&stories::two_h200()), "o⇥"),
-    Screen("tree", || after(&stories::family()), "t"),
-    Screen("focus", || after(&stories::two_h200()), "1"),
-    Screen("waiting", || dashboard(Mode::Live), ""),
-    Screen("no_gpu", || after(&Machine { cards: Vec::new(), holders: Vec::new(), ..stories::desktop() }), ""),
-];
-
-#[test]
-fn every_screen_at_every_size() {
-    for Screen(name, app, way) in SCREENS {
-        let mut app = app();
-        keys(&mut app, way);
-        let mut frames = Vec::new();
-        for (width, height) in SIZES {
-            let frame = cells(&mut app, &MONO, width, height);
-            frames.push(format!("{width}x{height}"));
-            for line in frame.content.chunks(usize::from(width)) {
-                frames.push(format!("|{}|", line.iter().map(Cell::symbol).collect::<String>()));
+/// A test for each screen: its name, the state, and the keys that lead to it from there.
+macro_rules! screens {
+    ($($name:ident: $app:expr, $way:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            let mut app = $app;
+            keys(&mut app, $way);
+            insta::assert_snapshot!(concat!("screen_", stringify!($name)), looks::pinned(&mut app));
+            for (width, height) in [(1, 1), (2, 40), (300, 1)] {
+                draw(&mut app, &MONO, width, height);
             }
         }
-        insta::assert_snapshot!(format!("screen_{name}"), frames.join("\n"));
-        for (width, height) in [(1, 1), (2, 40), (300, 1)] {
-            draw(&mut app, &MONO, width, height);
-        }
-    }
+    )*};
 }
 
-/// What a terminal may be given, by name.
-const LOOKS: [(&str, Theme); 6] = [
-    ("default", Theme::named(ThemeName::Default, Colors::True, false)),
-    ("default_16", Theme::named(ThemeName::Default, Colors::Sixteen, false)),
-    ("light", Theme::named(ThemeName::Light, Colors::True, false)),
-    ("colour_blind", Theme::named(ThemeName::ColourBlind, Colors::True, false)),
-    ("mono", Theme::named(ThemeName::Mono, Colors::True, false)),
-    ("ascii", Theme::named(ThemeName::Default, Colors::Never, true)),
-];
+screens! {
+    two_gpus: after(&stories::two_h200()), "";
+    one_gpu: after(&stories::desktop()), "";
+    eight_gpus: after(&stories::eight_h100()), "";
+    sixteen_gpus: scenes::crowd(), "";
+    mig: after(&stories::mig()), "";
+    shared_memory: after(&stories::shared_memory()), "";
+    ended: after(&stories::with_a_death()), "◀";
+    first_minute: scenes::first_minute(), "";
+    gap: scenes::gap(), "";
+    older_list: scenes::older_list(), "";
+
+    lost_and_refused: scenes::two_h200_with(|machine| {
+        machine.cards[0].state = GpuState::Lost { since_ms: 600_000 };
+        machine.cards[1].refused = Some("used is more than the total");
+    }), "";
+    asleep_and_unlisted: scenes::two_h200_with(|machine| {
+        machine.cards[0].state = GpuState::Asleep { since_ms: 600_000 };
+        machine.cards[1] = Card { unlisted: Some("not permitted"), ownerless: |_| 96.0, ..Card::h200() };
+        machine.holders.clear();
+    }), "";
+    shares_not_told: scenes::desktop_with(|machine| {
+        machine.holders.iter_mut().for_each(|holder| holder.held = None);
+        machine.cards[0].ownerless = |_| 13.9;
+    }), "";
+    memory_v1_and_untracked: scenes::desktop_with(|machine| {
+        machine.cards[0].reserve = None;
+        machine.cards[0].ownerless = |_| 0.4;
+        machine.cards[0].untracked = (12, 0.3);
+    }), "";
+    idle: after(&Machine { cards: vec![Card::h100()], holders: Vec::new(), ..stories::desktop() }), "";
+    no_gpu: after(&Machine { cards: Vec::new(), holders: Vec::new(), ..stories::desktop() }), "";
+    waiting: dashboard(Mode::Live), "";
+    waiting_for_long: scenes::told(dashboard(Mode::Live), Msg::Waiting(Waiting { call: "nvmlInit_v2", for_ms: 4200 })), "";
+    never_connected: scenes::told(dashboard(Mode::Live), scenes::gone("no NVIDIA driver is loaded")), "";
+    driver_gone: scenes::told(after(&stories::two_h200()), scenes::gone("the NVIDIA driver was unloaded")), "";
+    stale: scenes::stale(), "";
+
+    paused: after(&stories::two_h200()), " ";
+    past: after(&stories::two_h200()), "←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←";
+    past_of_eight: after(&stories::eight_h100()), "←←←←←";
+    past_detail: after(&stories::with_a_death()), "↓←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←⏎";
+    an_hour_from_zero_marked: after(&stories::two_h200()), "[zm";
+    replay: scenes::replay(), "+";
+    replay_paused: scenes::replay(), " ";
+    replay_ended: scenes::told(scenes::replay(), Msg::Ended { reason: "end of the recording".to_owned(), failed: false }), "";
+
+    notice_walked: after(&stories::two_h200()), "nn";
+    note: after(&stories::two_h200()), "9";
+    filter: after(&stories::with_a_death()), "/ann";
+    filter_kept: after(&stories::two_h200()), "/cle⏎";
+    filter_without_a_row: after(&stories::two_h200()), "/nobody⏎";
+    only_mine: after(&stories::with_a_death()), "u";
+    grouped: after(&stories::two_h200()), "o⇥";
+    tree: after(&stories::family()), "t";
+    tree_of_a_launch: family::tree(), "";
+    tree_folded: family::tree(), "↓⇥";
+    focus: after(&stories::two_h200()), "1";
+    sorted_by_peak: after(&stories::two_h200()), "sS";
+    columns: after(&stories::two_h200()), "▼jj  j ";
+    columns_chosen: after(&stories::two_h200()), "▼jj j  ⎋";
+    tagged: after(&stories::two_h200()), "xx";
+
+    detail: scenes::detail(), "";
+    detail_before_the_answer: after(&stories::two_h200()), "↓⏎";
+    detail_of_a_rank: after(&stories::eight_h100()), "⏎";
+    detail_of_the_ended: after(&stories::with_a_death()), "◀⏎";
+    detail_then: after(&stories::two_h200()), "↓⏎←←←←←←←←←←←←←←←←←←←←";
+    detail_of_the_ended_then: after(&stories::with_a_death()), "◀⏎←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←";
+    detail_before_it_came: after(&stories::with_a_death()), "◀⏎←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←←";
+    detail_not_here: after(&stories::two_h200()), "◀⏎";
+    environment: scenes::detail(), "e";
+    environment_not_permitted: scenes::detail_with(Reading::NOT_PERMITTED), "e";
+    signal: after(&stories::two_h200()), "↓K";
+    signal_to_four: scenes::signal_to_four(), "";
+    signal_was_sent: scenes::signal_was_sent(), "";
+    signal_to_the_ended: after(&stories::with_a_death()), "◀K";
+    help: after(&stories::two_h200()), "?";
+}
 
 #[test]
-fn the_style_of_every_cell_in_every_theme() {
-    for (name, theme) in LOOKS {
-        let mut styled = Styled::default();
-        for (screen, way, (width, height)) in
-            [("dashboard", "n", (120, 36)), ("detail", "↓⏎", (80, 24)), ("signal", "↓K", (80, 24)), ("help", "?", (80, 24))]
-        {
-            let mut app = after(&stories::with_a_death());
-            keys(&mut app, way);
-            styled.add(screen, &cells(&mut app, &theme, width, height));
-        }
-        insta::assert_snapshot!(format!("style_{name}"), styled.finish());
-    }
+fn what_the_letters_below_the_screens_stand_for() {
+    insta::assert_snapshot!("styles", looks::legend());
 }
 
 #[test]
@@ -104,50 +140,4 @@ fn no_color_looks_as_mono() {
     let mut app = after(&stories::two_h200());
     let mono = Theme::named(ThemeName::Mono, Colors::True, false);
     assert!(cells(&mut app, &MONO, 120, 36) == cells(&mut app, &mono, 120, 36));
-}
-
-/// Lines of text, below each a letter for the style of each cell, and at the end what the letters stand for.
-#[derive(Default)]
-struct Styled {
-    lines: Vec<String>,
-    legend: Vec<Style>,
-}
-
-impl Styled {
-    fn add(&mut self, name: &str, frame: &Buffer) {
-        self.lines.push(format!("== {name}"));
-        for line in frame.content.chunks(usize::from(frame.area.width)) {
-            let letters: String = line.iter().map(|cell| self.letter(cell)).collect();
-            let text: String = line.iter().map(Cell::symbol).collect();
-            self.lines.extend([format!("|{}", text.trim_end()), format!(" {}", letters.trim_end())]);
-        }
-    }
-
-    /// Blanks are alike, unless there is something behind them.
-    fn letter(&mut self, cell: &Cell) -> char {
-        let blank = cell.symbol() == " ";
-        let fg = if blank { Color::Reset } else { cell.fg };
-        let modifier = if blank { cell.modifier & Modifier::REVERSED } else { cell.modifier };
-        let style = Style { fg: Some(fg), bg: Some(cell.bg), add_modifier: modifier, ..Style::new() };
-        if style == (Style { fg: Some(Color::Reset), bg: Some(Color::Reset), ..Style::new() }) {
-            return if blank { ' ' } else { '.' };
-        }
-        let at = self.legend.iter().position(|known| *known == style).unwrap_or_else(|| {
-            self.legend.push(style);
-            self.legend.len() - 1
-        });
-        ('a'..='z').chain('A'..='Z').nth(at).unwrap_or('*')
-    }
-
-    fn finish(mut self) -> String {
-        self.lines.push("== styles".to_owned());
-        for (letter, style) in ('a'..='z').chain('A'..='Z').zip(&self.legend) {
-            let mut words = Vec::new();
-            words.extend(style.fg.filter(|fg| *fg != Color::Reset).map(|fg| fg.to_string()));
-            words.extend(style.bg.filter(|bg| *bg != Color::Reset).map(|bg| format!("on {bg}")));
-            words.extend(style.add_modifier.iter_names().map(|(name, _)| name.to_lowercase()));
-            self.lines.push(format!("{letter} {}", words.join(" ")));
-        }
-        self.lines.join("\n")
-    }
 }

@@ -85,6 +85,18 @@ pub(crate) fn mig() -> Machine {
     Machine { host: "node8", hz: 20, own: 2, cards, holders }
 }
 
+/// A GPU without memory of its own: of a pool of 119.7 GiB a server holds 62, a notebook 11 and the desktop 0.3; the host's programs use 14.
+pub(crate) fn shared_memory() -> Machine {
+    let mut card = Card { shared: Some(14.0), ownerless: |_| 0.0, ..Card::new("NVIDIA GB10", gib(119.7).0, 0) };
+    (card.reserve, card.limit, card.celsius, card.util) = (None, 140, 55, |s| jitter(s, 60, 80));
+    let mut vllm = Holder::new(0, 5200, "sam", "vllm Qwen3-32B", |_| 62.0);
+    (vllm.mine, vllm.sm, vllm.cpu, vllm.rss) = (true, Some(71), 108, 8.2);
+    let probe = Holder::new(0, 5201, "eve", "probe.ipynb", |_| 11.0);
+    let mut xorg = Holder::new(0, 1711, "root", "Xorg", |_| 0.3);
+    xorg.kind = GRAPHICS;
+    Machine { host: "spark", hz: 20, own: 3, cards: vec![card], holders: vec![vllm, probe, xorg] }
+}
+
 /// A desktop: one RTX 4090 with two processes that compute and three that draw.
 pub(crate) fn desktop() -> Machine {
     let mut card = Card::new("NVIDIA GeForce RTX 4090", 25_757_220_864, 402_653_184);

@@ -1,14 +1,13 @@
-//! Frames of tagged rows, and of the dialog about several processes.
+//! The dialog about several processes, where there is little room for them.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use vramtop::app::{Answer, App, Msg, update};
-use vramtop::model::{ProcessKey, Refusal, RunState, Signal};
+use vramtop::model::{ProcessKey, Refusal, RunState};
 use vramtop::view::{Colors, Theme};
 
 use crate::stage::{after, draw, stories};
 
 const MONO: Theme = Theme::new(Colors::Never, false);
-const ASCII: Theme = Theme::new(Colors::Never, true);
 
 fn press(app: &mut App, code: KeyCode) {
     update(app, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
@@ -33,28 +32,6 @@ fn open(app: &mut App, answers: &[Result<RunState, Refusal>]) {
     for (key, answer) in keys(app).into_iter().zip(answers) {
         update(app, Msg::Answer { key, answer: Answer::Opened(answer.clone()) });
     }
-}
-
-#[test]
-fn a_tag_is_seen_without_colours() {
-    let mut app = tagged(2);
-    insta::assert_snapshot!("tagged_120x36", draw(&mut app, &MONO, 120, 36).backend());
-    insta::assert_snapshot!("tagged_ascii_40x10", draw(&mut app, &ASCII, 40, 10).backend());
-}
-
-#[test]
-fn the_dialog_names_each_process_and_what_came_of_it() {
-    let mut app = tagged(4);
-    press(&mut app, KeyCode::Char('K'));
-    let ready = Ok(RunState('S'));
-    open(&mut app, &[ready.clone(), Ok(RunState('D')), Err(Refusal::NotPermitted), ready]);
-    insta::assert_snapshot!("dialog_of_four_120x36", draw(&mut app, &MONO, 120, 36).backend());
-    insta::assert_snapshot!("dialog_of_four_80x24", draw(&mut app, &MONO, 80, 24).backend());
-    insta::assert_snapshot!("dialog_of_four_40x10", draw(&mut app, &MONO, 40, 10).backend());
-    for (key, answer) in keys(&app).into_iter().zip([Ok(RunState('S')), Ok(RunState('D')), Err(Refusal::NotPermitted), Err(Refusal::Ended)]) {
-        update(&mut app, Msg::Answer { key, answer: Answer::Signalled(Signal::Term, answer) });
-    }
-    insta::assert_snapshot!("dialog_of_four_sent_80x24", draw(&mut app, &MONO, 80, 24).backend());
 }
 
 #[test]
