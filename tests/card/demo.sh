@@ -12,8 +12,8 @@ sleep 6
 "$vramtop" -l 1 -n "$seconds" --format json -o "$out" &
 log=$!
 sleep 8
-job ann 0 "grow --gib 58 --rate 0.03 --seconds $s" env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 "$python" -u train.py --config configs/7b.yaml --bs 16
-job ann 1 "grow --gib 24 --rate 0.004 --seconds $s" env RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 "$python" -u train.py --config configs/7b.yaml --bs 16
+job ann 0,1 "grow --gib 58 --rate 0.03 --seconds $s" env WORKLOAD_1="grow --gib 24 --rate 0.004 --seconds $s" \
+  "$python" -m torch.distributed.run --standalone --nproc_per_node 2 train.py --config configs/7b.yaml --bs 16
 sleep 20
 job cleo 0 "saw --gib 9 --seconds $s" "$python" eval.py --split test
 sleep 15

@@ -11,11 +11,11 @@ people() {
   chmod -R a+rX "$jobs"
 }
 
-# job USER GPU WORKLOAD COMMAND…: runs it in the background as that user.
+# job USER GPU WORKLOAD COMMAND…: runs it in the background as that user, and as nobody's child: this script is no part of the family.
 job() {
   local user=$1 gpu=$2 workload=$3
   shift 3
-  (cd "$jobs" && exec setpriv --reuid "$user" --regid "$user" --clear-groups \
+  (cd "$jobs" && exec setsid --fork setpriv --reuid "$user" --regid "$user" --clear-groups \
     env HOME="/home/$user" USER="$user" CUDA_VISIBLE_DEVICES="$gpu" WORKLOAD="$workload" PYTHONUNBUFFERED=1 "$@") >>"$jobs/$user.log" 2>&1 &
 }
 

@@ -29,7 +29,9 @@ def main():
     parser.add_argument("--gib", type=float, default=4.0)
     parser.add_argument("--rate", type=float, default=0.02, help="GiB a second")
     parser.add_argument("--seconds", type=float, default=60.0)
-    known = parser.parse_args(os.environ["WORKLOAD"].split())
+    rank = os.environ.get("LOCAL_RANK", "0")
+    known = parser.parse_args(os.environ.get(f"WORKLOAD_{rank}", os.environ["WORKLOAD"]).split())
+    torch.cuda.set_device(int(rank))
     until = time.monotonic() + known.seconds
     kept = [take(known.gib)]
     turn = 0

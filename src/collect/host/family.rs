@@ -77,6 +77,10 @@ mod tests {
         put(root, 9, "python3.12", 8, 30, "python3.12 -m torch.distributed.run --nproc-per-node 4 train.py");
         put(root, 10, "python3.12", 9, 40, "python3.12 train.py");
         assert_eq!(family(root, 10), [named(9, "torchrun train.py"), named(8, "bash"), named(7, "tmux: server")]);
+        // As on a machine with torch 2.11.
+        put(root, 19, "pt_elastic", 8, 30, "/opt/venv/bin/python3 -m torch.distributed.run --standalone --nproc_per_node 2 train.py --bs 16");
+        put(root, 20, "pt_main_thread", 19, 40, "/opt/venv/bin/python3 -u train.py --bs 16");
+        assert_eq!(family(root, 20)[0], named(19, "torchrun train.py"));
     }
 
     #[test]

@@ -76,14 +76,17 @@ impl Seen {
     }
 }
 
-/// The name of a program that started others: the kernel's, and where that says little more than "python", its work.
+/// The name of a program that started others: the kernel's, and its work where that is a Python program's. Those may have named
+/// themselves: torchrun of torch 2.11 is `pt_elastic` to the kernel.
 ///
 /// What a shell or `sudo` was told to start has a process of its own, so that these keep their names.
 pub(super) fn program_of(folder: &Folder, stat: &Stat) -> String {
     // As at first sight: who asks one that is stuck in the kernel for its arguments may be stuck as well.
     let args = if stat.state == 'D' { Vec::new() } else { arguments(&folder.read("cmdline", CMDLINE).unwrap_or_default()) };
     let work = what(&Facts { comm: &stat.comm, args: &args, env: &|_| None, cgroup: "" }).short;
-    let tells_more = !args.is_empty() && (stat.comm.starts_with("python") || work.split(' ').next() == Some(stat.comm.as_str()));
+    let interpreter = args.first().map_or("", |program| program.rsplit('/').next().unwrap_or_default());
+    let is_python = [stat.comm.as_str(), interpreter].iter().any(|name| name.starts_with("python"));
+    let tells_more = !args.is_empty() && (is_python || work.split(' ').next() == Some(stat.comm.as_str()));
     if tells_more { work } else { stat.comm.clone() }
 }
 
