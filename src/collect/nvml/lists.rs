@@ -78,7 +78,7 @@ impl Lists {
             for row in list.rows.iter().filter(|row| !parent || row.instance == NO_INSTANCE) {
                 match Entry::of(*row, kind(list.which), limit) {
                     Some(entry) if list.read_ms < now_ms => {
-                        self.merged.push(Entry { memory: Reading::Absent(Absence::StaleSince(list.read_ms)), ..entry })
+                        self.merged.push(Entry { memory: Reading::Absent(Absence::StaleSince(list.read_ms)), ..entry });
                     }
                     Some(entry) => {
                         if matches!(&entry.memory, Reading::Absent(Absence::Failed(_))) {
