@@ -8,17 +8,25 @@ use vramtop::command;
 use vramtop::exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::understand(std::env::args_os()).unwrap_or_else(|error| error.exit());
-    match command::run(&cli) {
-        Ok(exit) => exit.into(),
-        Err(error) => match Exit::of(&error) {
-            // The reader of the pipe has gone: it has what it wanted.
-            None => Exit::Fine.into(),
-            Some(exit) => {
-                log::error!("{error:#}");
-                let _ = writeln!(std::io::stderr(), "vramtop: {error:#}");
-                exit.into()
-            }
-        },
+    match Cli::understand(std::env::args_os()) {
+        Ok(cli) => command::run(&cli).unwrap_or_else(|error| failed(&error)).into(),
+        Err(answer) => said(&answer),
+    }
+}
+
+fn failed(error: &anyhow::Error) -> Exit {
+    // Without a code, the reader of the pipe has gone: it has what it wanted.
+    let Some(exit) = Exit::of(error) else { return Exit::Fine };
+    log::error!("{error:#}");
+    let _ = writeln!(std::io::stderr(), "vramtop: {error:#}");
+    exit
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line.
+fn said(answer: &clap::Error) -> ExitCode {
+    let code = ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(Exit::Usage as u8));
+    match answer.print().and_then(|()| std::io::stdout().flush()) {
+        Err(error) if !answer.use_stderr() => failed(&anyhow::Error::new(error).context("stdout")).into(),
+        _ => code,
     }
 }

@@ -170,3 +170,13 @@ fn spikes_instances_garbage_and_a_shared_pool() {
         with_named("spikes_instances_garbage_and_a_shared_pool", name, |machine| check(machine, 8));
     }
 }
+
+#[test]
+fn lists_that_cannot_be_read_for_a_while() {
+    let processes =
+        "{ pid = 5000002, memory = { ramp = { from = '4GiB', to = '64GiB', end_s = 12 } } }, { pid = 5000003, memory = '2GiB', kind = 'graphics' }";
+    for (call, error) in [("processes", "InsufficientSize"), ("processes", "Unknown"), ("graphics", "Unknown"), ("compute", "NoPermission")] {
+        let scenario = format!("[[gpu]]\nprocess = [{processes}]\n[[fault]]\ncall = '{call}'\nfrom_s = 2\nto_s = 7\nerror = '{error}'\n");
+        with_scenario("lists_that_cannot_be_read_for_a_while", &scenario, |machine| check(machine, 12));
+    }
+}

@@ -62,7 +62,7 @@ fn one() -> Device {
 /// PID, letters and figure of each row.
 fn rows(device: &mut Device) -> Vec<(u32, &'static str, Reading<Bytes>)> {
     let mut rows = Vec::new();
-    assert_eq!(device.processes(&mut rows), Reading::Value(ListState::Fresh));
+    assert_eq!(device.processes(0, &mut rows), Reading::Value(ListState::Fresh));
     rows.into_iter().map(|Listed { pid, kind, memory }| (pid, kind.letters(), memory)).collect()
 }
 
@@ -216,7 +216,7 @@ fn a_list_that_never_fits_fails_after_three_tries() {
         let mut gpu = one();
         let mut rows = Vec::new();
         // The other two lists are empty, but that is not to say that there are no processes.
-        assert_eq!(gpu.processes(&mut rows), Reading::failed("the list kept growing"));
+        assert_eq!(gpu.processes(0, &mut rows), Reading::failed("the list kept growing"));
         assert_eq!(calls()["nvmlDeviceGetComputeRunningProcesses_v3"], 3);
         assert_eq!(faults(&mut gpu), [("processes", "the list kept growing".to_owned())]);
     });
@@ -230,8 +230,8 @@ fn a_list_that_stops_fitting_is_kept_and_marked() {
         assert_eq!(rows(&mut gpu), [(41, "C", gib(9))]);
         gpu.memory();
         let mut kept = Vec::new();
-        assert_eq!(gpu.processes(&mut kept), Reading::Value(ListState::Kept));
-        assert_eq!(kept.iter().map(|row| (row.pid, row.memory.clone())).collect::<Vec<_>>(), [(41, gib(9))]);
+        assert_eq!(gpu.processes(7, &mut kept), Reading::failed("the list kept growing"));
+        assert_eq!(kept.iter().map(|row| (row.pid, row.memory.clone())).collect::<Vec<_>>(), [(41, Reading::Absent(Absence::StaleSince(0)))]);
         assert_eq!(calls()["nvmlDeviceGetComputeRunningProcesses_v3"], 1 + 3);
     });
 }
@@ -242,7 +242,7 @@ fn a_graphics_list_that_fails_leaves_the_others_marked_as_not_whole() {
     over("a_graphics_list_that_fails_leaves_the_others_marked_as_not_whole", &scenario, || {
         let mut gpu = one();
         let mut rows = Vec::new();
-        assert_eq!(gpu.processes(&mut rows), Reading::Value(ListState::Kept));
+        assert_eq!(gpu.processes(0, &mut rows), Reading::Value(ListState::Partial(Absence::Failed("Unknown".into()))));
         assert_eq!((rows.len(), rows[0].pid), (1, 41));
         assert_eq!(faults(&mut gpu), [("processes", "Unknown".to_owned())]);
     });
@@ -310,8 +310,8 @@ fn a_lost_gpu_is_lost_until_its_memory_answers() {
         assert_eq!(rows(&mut gpus[1]), [(91, "C", gib(10))]);
         gpus[0].memory();
         assert_eq!(gpus[1].memory(), Reading::failed("GPU is lost"));
-        assert_eq!(gpus[1].processes(&mut list), Reading::failed("GPU is lost"));
-        assert!(list.is_empty());
+        assert_eq!(gpus[1].processes(1000, &mut list), Reading::failed("GPU is lost"));
+        assert_eq!((list.len(), &list[0].memory), (1, &Reading::Absent(Absence::StaleSince(0))));
         // What the library still answers from its own memory does not make it well.
         assert!(gpus[1].telemetry().temperature_c.is_value());
         assert_eq!((gpus[0].condition(), gpus[1].condition()), (Condition::Fine, Condition::Lost));
@@ -368,7 +368,7 @@ fn what_is_not_permitted_is_said_so() {
         let mut gpus = devices(driver());
         assert_eq!(gpus[0].telemetry().power_mw, Reading::Absent(Absence::NotPermitted));
         assert_eq!(rows(&mut gpus[0]), [(5_000_700, "C", Reading::NOT_SUPPORTED)]);
-        assert_eq!(gpus[1].processes(&mut Vec::new()), Reading::Absent(Absence::NotPermitted));
+        assert_eq!(gpus[1].processes(0, &mut Vec::new()), Reading::Absent(Absence::NotPermitted));
         assert_eq!(gpus[0].process_utilization(0, &mut Vec::new()), Reading::Absent(Absence::NotPermitted));
         assert_eq!(faults(&mut gpus[0]), []);
     });

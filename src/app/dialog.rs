@@ -56,7 +56,7 @@ impl Subject {
         let ProcessFacts { key, user, what_full, .. } = &**facts;
         let monitor = picture.monitor();
         let held = monitor.processes().iter().filter(|process| process.facts.key == *key);
-        let holds = held.filter_map(|process| Some((monitor.gpus().get(process.gpu)?.label.clone(), process.bytes()))).collect();
+        let holds = held.filter_map(|process| Some((monitor.gpus().get(process.gpu)?.label.clone(), process.bytes_now()))).collect();
         Some(Self { key: *key, user: user.clone(), what: what_full.clone(), holds, state: None, stage })
     }
 

@@ -84,7 +84,7 @@ impl Owners {
             let entry = held.entry(row.facts.user.as_ref()).or_default();
             // What a lost card's processes held is not known to be held.
             let answers = gpus.get(row.gpu).is_some_and(|gpu| gpu.state == GpuState::Present);
-            match row.bytes().filter(|_| answers) {
+            match row.bytes_now().filter(|_| answers) {
                 Some(bytes) => entry.0 += bytes,
                 None => entry.2 = true,
             }

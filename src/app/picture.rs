@@ -75,6 +75,12 @@ impl Picture {
         if at_least { format!("≥{bytes}") } else { bytes }
     }
 
+    /// Whether what a row holds, or a part of it, is the last that was known, because a list cannot be read now.
+    pub fn is_kept(&self, row: &TableRow) -> bool {
+        let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
+        members.iter().filter_map(|row| self.process(row)).any(|process| process.kept_since_ms.is_some())
+    }
+
     /// Whether it is of a moment that is looked back at.
     pub const fn is_past(&self) -> bool {
         self.monitor.is_past()

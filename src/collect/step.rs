@@ -96,7 +96,7 @@ impl GpuStep {
         let mut spent_us = 0;
         for again in [false, true] {
             let before = clock.now_us();
-            self.list = self.device.processes(&mut self.listed);
+            self.list = self.device.processes(now_ms, &mut self.listed);
             spent_us += clock.now_us().saturating_sub(before);
             self.list_at_ms = now_ms;
             self.read_memory(now_ms, &mut pool);
@@ -106,16 +106,12 @@ impl GpuStep {
                 break;
             }
         }
-        if self.list.is_value() {
-            self.listed.sort_unstable_by_key(|l| l.pid);
-            for listed in &self.listed {
-                if let Some(bytes) = listed.memory.get() {
-                    let range = self.ranges.entry(listed.pid).or_insert((bytes, bytes));
-                    *range = (range.0.min(bytes), range.1.max(bytes));
-                }
+        self.listed.sort_unstable_by_key(|l| l.pid);
+        for listed in &self.listed {
+            if let Some(bytes) = listed.memory.get() {
+                let range = self.ranges.entry(listed.pid).or_insert((bytes, bytes));
+                *range = (range.0.min(bytes), range.1.max(bytes));
             }
-        } else {
-            self.listed.clear();
         }
         self.list.is_value().then_some(spent_us)
     }
@@ -217,12 +213,13 @@ impl GpuStep {
             Reading::Value(percent) => percent.value() > 0,
             Reading::Absent(why) => matches!(why, Absence::Failed(_)),
         };
-        self.listed.is_empty() && self.list.is_value() && !works
+        self.listed.is_empty() && self.list.is_whole() && !works
     }
 
-    /// What its processes hold together, by the last list; `None` where that cannot be read or one of them has no figure.
+    /// What its processes hold together, by the last list; `None` where that cannot be read, or not in whole, or one of them has no
+    /// figure.
     fn held(&self) -> Option<Bytes> {
-        if !self.list.is_value() {
+        if !self.list.is_whole() {
             return None;
         }
         self.listed.iter().map(|listed| listed.memory.get()).sum()
@@ -256,9 +253,26 @@ impl GpuStep {
         self.sm_asked.clone().and_then(|()| self.sm.get(&pid).copied().or(UtilizationPercent::new(0)).map_or(Reading::NOT_YET, Reading::Value))
     }
 
-    /// When its list was read, where that was before this step, which began at `began_ms`.
-    pub(super) fn stale_since(&self, began_ms: u64) -> Option<u64> {
-        (self.list.is_value() && self.list_at_ms < began_ms).then_some(self.list_at_ms)
+    /// What a listed process holds. A figure that was read before this step, which began at `began_ms`, is none of it.
+    pub(super) fn memory_of(&self, listed: &Listed, began_ms: u64) -> Reading<Bytes> {
+        match (&listed.memory, self.is_older(began_ms)) {
+            (Reading::Absent(Absence::StaleSince(_)), _) | (_, false) => listed.memory.clone(),
+            (_, true) => Reading::Absent(Absence::StaleSince(self.list_at_ms)),
+        }
+    }
+
+    /// Whether its lists were asked for last before the step that began at `began_ms`.
+    const fn is_older(&self, began_ms: u64) -> bool {
+        self.list_at_ms < began_ms
+    }
+
+    /// How much of the lists was read in the step that began at `began_ms`.
+    fn list_of_step(&self, began_ms: u64) -> Reading<ListState> {
+        match &self.list {
+            Reading::Value(ListState::Fresh) if self.is_older(began_ms) => Reading::Absent(Absence::StaleSince(self.list_at_ms)),
+            Reading::Value(ListState::Partial(why)) if self.is_older(began_ms) => Reading::Absent(why.clone()),
+            list => list.clone(),
+        }
     }
 
     /// Ends the step. `began_ms` is when it began: an older list is marked, and no figure of it is one of this step.
@@ -266,8 +280,8 @@ impl GpuStep {
         self.device.take_faults(faults);
         self.ranges.clear();
         let next = self.lane.next_step();
-        let processes = self.stale_since(began_ms).map_or_else(|| self.list.clone(), |since| Reading::Absent(Absence::StaleSince(since)));
-        if untracked.count > 0 && matches!(processes, Reading::Absent(Absence::StaleSince(_))) {
+        let processes = self.list_of_step(began_ms);
+        if untracked.count > 0 && self.is_older(began_ms) {
             untracked.memory = None;
         }
         // The sample's memory is what was read with its list; what the memory lane read since stands in the lane.

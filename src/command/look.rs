@@ -88,7 +88,7 @@ impl Look {
         if self.output.is_some() {
             return columns;
         }
-        columns.or_else(|| super::stdout_is_terminal().then(|| crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width))))
+        columns.or_else(|| super::stdout_is_terminal().then(|| usize::from(super::size::size().0)))
     }
 
     /// The most holders that one line of that width names: each takes ten columns and more. No limit where only some are wanted.

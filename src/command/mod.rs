@@ -17,6 +17,7 @@ mod replay;
 mod screen_loop;
 mod settings;
 mod signals;
+mod size;
 mod terminal;
 mod unread;
 
@@ -33,6 +34,7 @@ use crate::output::smi;
 /// # Errors
 /// Anything that [`Exit::of`] has a code for; the text says what happened and what to do next.
 pub fn run(cli: &Cli) -> anyhow::Result<Exit> {
+    signals::outlive_file_limit()?;
     // These need no settings, and are what helps when those are wrong.
     match &cli.command {
         Some(Command::Completions(wanted)) => return completions::run(wanted),

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal;
 use nix::unistd::{Pid, getpgid, getpgrp, getppid, getsid};
-use signal_hook::consts::{SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGXCPU};
+use signal_hook::consts::{SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// What a signal asks for.
@@ -61,6 +62,15 @@ pub(super) fn watch(job_control: bool, mut send: impl FnMut(Signal) -> bool + Se
         }
     };
     thread::Builder::new().name("signals".into()).stack_size(128 * 1024).spawn(run).map(drop)
+}
+
+/// A file that outgrows what this process may write (`ulimit -f`) is an error of the write from now on, and no death without a word.
+///
+/// # Errors
+/// The system's, when a handler cannot be set.
+pub(super) fn outlive_file_limit() -> io::Result<()> {
+    // Whoever is caught is not killed; the write says what happened, so nobody has to look at the flag.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 /// The set of signals that are ignored: bit 0 is signal 1.

@@ -11,9 +11,10 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::{Position, Rect};
-use ratatui::{Frame, Terminal};
+use ratatui::layout::Rect;
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 
+use super::size::size;
 use super::{clipboard, signals};
 
 /// Whether the screen is ours now. Whoever turns it off restores the terminal; nobody else does.
@@ -33,6 +34,8 @@ const FRAME_BYTES: usize = 256 * 1024;
 /// The screen. Dropping it restores the terminal.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    /// All of the screen, as it was drawn last.
+    area: Rect,
     mouse: bool,
 }
 
@@ -45,8 +48,10 @@ impl Screen {
         restore_on_panic();
         take_over(mouse)?;
         let backend = CrosstermBackend::new(BufWriter::with_capacity(FRAME_BYTES, io::stdout()));
-        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
-        Ok(Self { terminal, mouse })
+        let area = area();
+        // The screen's size is ours to follow: a terminal that tells none would have nothing drawn.
+        let terminal = Terminal::with_options(backend, TerminalOptions { viewport: Viewport::Fixed(area) }).inspect_err(|_| restore())?;
+        Ok(Self { terminal, area, mouse })
     }
 
     /// Asks the terminal to take a text into its clipboard.
@@ -63,6 +68,9 @@ impl Screen {
     /// The terminal's.
     pub(super) fn draw(&mut self, picture: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        if area() != self.area {
+            self.forget()?;
+        }
         self.terminal.draw(picture)?;
         queue!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         io::Write::flush(self.terminal.backend_mut())
@@ -74,8 +82,8 @@ impl Screen {
     /// The terminal's.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         // Not `Terminal::clear`: it asks the terminal where the cursor is and waits for an answer that the keyboard's thread takes.
-        let area = Rect::from((Position::ORIGIN, self.terminal.size()?));
-        self.terminal.resize(area)
+        self.area = area();
+        self.terminal.resize(self.area)
     }
 
     /// Gives the terminal back, stops the job as Ctrl-Z does, and takes the terminal over again when it goes on. Does nothing
@@ -98,6 +106,11 @@ impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }
+}
+
+fn area() -> Rect {
+    let (width, height) = size();
+    Rect::new(0, 0, width, height)
 }
 
 fn take_over(mouse: bool) -> io::Result<()> {

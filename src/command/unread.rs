@@ -3,7 +3,7 @@
 //! It prints nothing and ends nothing.
 
 use crate::exit::Exit;
-use crate::model::{Absence, Event, EventKind, Fault, GpuId, Record, Sample};
+use crate::model::{Absence, Event, EventKind, Fault, GpuSample, Record, Sample};
 use crate::monitor::Monitor;
 
 /// What is printed of each device: that is what must not be missing.
@@ -18,29 +18,37 @@ pub(super) enum Payload {
 }
 
 impl Payload {
-    /// Why it is missing on a device.
-    fn missing<'a>(self, sample: &'a Sample) -> impl Iterator<Item = (&'a GpuId, &'a Absence)> {
+    /// Why it is missing on a device, all of it or a part.
+    fn missing(self, sample: &Sample) -> impl Iterator<Item = (&GpuSample, &Absence)> {
         sample.gpus.iter().filter_map(move |gpu| {
-            let figures = gpu.memory.absence().filter(|why| is_unreadable(why));
-            let list = gpu.processes.absence().filter(|why| is_unreadable(why) && **why != Absence::NotSupported);
             let why = match self {
-                Self::Figures => figures,
-                Self::Lists => list,
+                Self::Figures => gpu.memory.absence(),
+                Self::Lists => gpu.processes.lacking(),
                 Self::Names => None,
             };
-            why.map(|why| (&gpu.id, why))
+            why.filter(|why| is_unreadable(why)).map(|why| (gpu, why))
         })
     }
 
-    /// How a look ends: 5 when some device could not be read while others were, 1 when none could, 4 when all of them lacked a
-    /// permission.
+    /// Whether something of a device was read.
+    fn has_some(self, gpu: &GpuSample) -> bool {
+        match self {
+            Self::Figures => gpu.memory.is_value(),
+            Self::Lists => gpu.processes.is_value(),
+            Self::Names => true,
+        }
+    }
+
+    /// How a look ends: 5 when some device could not be read, or a part of it, while others were, 1 when none could, 4 when all of them
+    /// lacked a permission. A device without lists is no failure.
     pub(super) fn exit(self, sample: &Sample) -> Exit {
-        let unread: Vec<&Absence> = self.missing(sample).map(|(_, why)| why).collect();
+        let is_failure = |why: &Absence| self == Self::Figures || *why != Absence::NotSupported;
+        let unread: Vec<(&GpuSample, &Absence)> = self.missing(sample).filter(|(_, why)| is_failure(why)).collect();
         let unopened = unopened(sample);
-        let permission = unread.iter().all(|why| **why == Absence::NotPermitted) && unopened.clone().all(Fault::is_of_permission);
+        let permission = unread.iter().all(|(_, why)| **why == Absence::NotPermitted) && unopened.clone().all(Fault::is_of_permission);
         match (unread.len(), unopened.count()) {
             (0, 0) => Exit::Fine,
-            (unread, _) if unread < sample.gpus.len() => Exit::SomeUnreadable,
+            _ if unread.iter().filter(|(gpu, _)| !self.has_some(gpu)).count() < sample.gpus.len() => Exit::SomeUnreadable,
             _ if permission => Exit::NotPermitted,
             _ => Exit::Failed,
         }
@@ -50,8 +58,13 @@ impl Payload {
     fn sentences(self, sample: &Sample, monitor: &Monitor) -> Vec<String> {
         let mut sentences: Vec<String> = unopened(sample).map(|fault| format!("{}, so it is left out. {SEE}", fault.reason)).collect();
         if self == Self::Lists {
-            let label = |id: &GpuId| monitor.gpus().iter().find(|row| row.facts.id == *id).map_or_else(|| id.to_string(), |row| row.label.clone());
-            sentences.extend(self.missing(sample).map(|(id, why)| format!("GPU {}: its processes cannot be listed ({why})", label(id))));
+            sentences.extend(self.missing(sample).map(|(gpu, why)| {
+                let row = monitor.gpus().iter().find(|row| row.facts.id == gpu.id);
+                let label = row.map_or_else(|| gpu.id.to_string(), |row| row.label.clone());
+                let what = if self.has_some(gpu) { "not all of its processes" } else { "its processes" };
+                let verb = if self.has_some(gpu) { "can" } else { "cannot" };
+                format!("GPU {label}: {what} {verb} be listed ({why})")
+            }));
         }
         sentences
     }

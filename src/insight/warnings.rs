@@ -65,6 +65,22 @@ pub enum Warning {
         /// Why.
         reason: String,
     },
+    /// The process lists cannot be read now, so the holders and their figures are those of the last ones.
+    HoldersOld {
+        /// Label of the device.
+        gpu: String,
+        /// How old the oldest figure is.
+        age_ms: u64,
+        /// Why.
+        reason: String,
+    },
+    /// One of the process lists cannot be read, so others may hold memory, too.
+    HoldersMissing {
+        /// Label of the device.
+        gpu: String,
+        /// Why.
+        reason: String,
+    },
     /// Much memory is used that no listed process owns.
     Unattributed {
         /// Label of the device.
@@ -104,7 +120,7 @@ impl Warning {
             Self::Unopened { .. } => 2,
             Self::AtTheEdge { .. } => 3,
             Self::MemoryUnknown { .. } => 4,
-            Self::HoldersUnknown { .. } => 5,
+            Self::HoldersUnknown { .. } | Self::HoldersOld { .. } | Self::HoldersMissing { .. } => 5,
             Self::Unattributed { .. } => 6,
         }
     }
@@ -122,6 +138,10 @@ impl fmt::Display for Warning {
             }
             Self::MemoryUnknown { gpu, reason } => write!(f, "GPU {gpu}: memory unknown ({reason})"),
             Self::HoldersUnknown { gpu, reason } => write!(f, "GPU {gpu}: the driver does not name the holders ({reason})"),
+            Self::HoldersOld { gpu, age_ms, reason } => {
+                write!(f, "GPU {gpu}: the holders are of {} s ago: the process lists cannot be read now ({reason})", age_ms / 1000)
+            }
+            Self::HoldersMissing { gpu, reason } => write!(f, "GPU {gpu}: not all holders are known: a process list cannot be read ({reason})"),
             Self::Unattributed { gpu, bytes } => write!(f, "GPU {gpu}: {bytes} in use that no listed process owns"),
         }
     }

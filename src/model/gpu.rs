@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, DeviceMemory, Lane, Reading, SafeText, Share, Telemetry};
+use super::{Absence, Bytes, DeviceMemory, Lane, Reading, SafeText, Share, Telemetry};
 
 /// The UUID of a GPU (`GPU-…`) or MIG instance (`MIG-…`): the only identity that survives a reboot or a change of order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,7 +102,8 @@ pub struct GpuSample {
     pub memory: Reading<DeviceMemory>,
     /// The fast readings of used since the step before.
     pub lane: Lane,
-    /// Whether the process list could be read; the rows stand in [`super::Sample::processes`].
+    /// Whether the process lists could be read; the rows stand in [`super::Sample::processes`]. Those of a list that could not be read
+    /// stay there, with a figure that is stale since it could.
     pub processes: Reading<ListState>,
     /// Processes that are counted and not listed: those beyond the most that are tracked, and those that a filter leaves out.
     pub untracked: Untracked,
@@ -138,11 +139,26 @@ impl Default for Untracked {
     }
 }
 
-/// How good a process list is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much of the process lists was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListState {
-    /// Read in this step.
+    /// Every list that the device has, in this step.
     Fresh,
-    /// The list kept growing while it was read, so this is the last whole one.
-    Kept,
+    /// Some of them, in this step; others may hold memory, too. Why the rest could not be read.
+    Partial(Absence),
+}
+
+impl Reading<ListState> {
+    /// Whether it names everybody.
+    pub const fn is_whole(&self) -> bool {
+        matches!(self, Self::Value(ListState::Fresh))
+    }
+
+    /// Why it does not name everybody.
+    pub const fn lacking(&self) -> Option<&Absence> {
+        match self {
+            Self::Value(ListState::Fresh) => None,
+            Self::Value(ListState::Partial(why)) | Self::Absent(why) => Some(why),
+        }
+    }
 }

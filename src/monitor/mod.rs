@@ -166,6 +166,8 @@ impl Monitor {
             row.apply(gpu, account(at, gpu, sample, &facts), sample);
         }
         self.apply_processes(sample);
+        // Who is left although the sample does not speak of them stands in a list that could not be read.
+        self.processes.iter_mut().filter(|row| !row.listed).for_each(ProcessRow::keep);
         self.read.clear();
         self.conclude();
     }
@@ -176,20 +178,18 @@ impl Monitor {
             row.listed = false;
         }
         for process in &sample.processes {
-            if process.gpu >= self.gpus.len() {
-                continue;
-            }
+            let Some(lists) = self.gpus.get(process.gpu).map(GpuRow::lists) else { continue };
             let key = process.facts.key;
             let place = self.places.get(&(process.gpu, key.pid)).copied();
             let row = place.and_then(|at| self.processes.get_mut(at)).filter(|row| same_process(row.facts.key, key));
             if let Some(row) = row {
-                row.apply(process, sample, &self.read);
+                row.apply(process, lists, sample, &self.read);
             } else {
                 if !self.back.contains(&(process.gpu, key)) {
                     self.came(process.gpu, key, sample);
                 }
                 let mut row = self.ended.take_back(process.gpu, key).unwrap_or_else(|| ProcessRow::new(process, sample));
-                row.apply(process, sample, &[(sample.elapsed_ms.saturating_sub(1), sample.elapsed_ms)]);
+                row.apply(process, lists, sample, &[(sample.elapsed_ms.saturating_sub(1), sample.elapsed_ms)]);
                 self.places.insert((process.gpu, key.pid), self.processes.len());
                 self.processes.push(row);
             }
@@ -244,10 +244,16 @@ impl Monitor {
         warnings.extend(self.driver_gone.clone().map(|reason| Warning::DriverGone { reason }));
         warnings.extend(self.unopened.iter().cloned().map(|reason| Warning::Unopened { reason }));
         for (at, row) in self.gpus.iter().enumerate() {
-            row.warn(|| self.largest_holder(at), &mut warnings);
+            let oldest_ms = self.processes_of(at).filter_map(|process| self.kept_age_ms(process)).max();
+            row.warn(|| self.largest_holder(at), oldest_ms, &mut warnings);
         }
         warnings.sort_by_key(Warning::order);
         warnings
+    }
+
+    /// How old the figure of a process is, where the list that it stands in could not be read since.
+    pub fn kept_age_ms(&self, process: &ProcessRow) -> Option<u64> {
+        process.kept_since_ms.zip(self.now).map(|(since_ms, (_, now_ms))| now_ms.saturating_sub(since_ms))
     }
 
     fn largest_holder(&self, gpu: usize) -> Option<&ProcessRow> {
@@ -348,7 +354,7 @@ impl Monitor {
 
     /// Bytes held by processes of which the driver tells them.
     pub fn held(&self) -> Bytes {
-        self.processes.iter().filter_map(|row| row.memory.get()).sum()
+        self.processes.iter().filter_map(ProcessRow::bytes_now).sum()
     }
 
     /// Whether any device is absent (lost or asleep).
@@ -372,7 +378,7 @@ fn account(at: usize, gpu: &GpuSample, sample: &Sample, facts: &[Arc<GpuFacts>])
         match list {
             Reading::Value(ListState::Fresh) => {}
             Reading::Absent(Absence::StaleSince(since_ms)) => older = Some(older.map_or(*since_ms, |oldest: u64| oldest.min(*since_ms))),
-            Reading::Value(ListState::Kept) | Reading::Absent(_) => explained = false,
+            Reading::Value(ListState::Partial(_)) | Reading::Absent(_) => explained = false,
         }
     }
     let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());

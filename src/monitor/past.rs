@@ -88,7 +88,7 @@ impl Monitor {
         let spread: Option<Bytes> =
             holders.iter().map(|process| moved(process.range)).chain([moved(row.history.range(begin, begin + slot_ms - 1))]).sum();
         let all_known = self.ended.is_whole_since(then.at_ms + 1)
-            && self.gpus.iter().enumerate().all(|(place, gpu)| !counts(place) || (gpu.untracked_ms < then.at_ms && gpu.list.is_value()));
+            && self.gpus.iter().enumerate().all(|(place, gpu)| !counts(place) || (gpu.untracked_ms < then.at_ms && gpu.list.is_whole()));
         if all_known && spread.is_some_and(|spread| spread < ONE_FIGURE) {
             return Ledger::of(&row.memory, holders.into_iter().map(ProcessRow::bytes));
         }
@@ -120,7 +120,7 @@ impl GpuRow {
         };
         self.state = GpuState::Present;
         self.older_since_ms = None;
-        self.list = self.list.clone().map(|_| ListState::Kept);
+        self.list = self.list.clone().map(|_| ListState::Fresh);
         self.range = self.history.range(then.begin_ms(), then.at_ms);
         self.peak = self.peak.filter(|peak| peak.at <= time);
         self.telemetry = self.telemetry_at(then.at_ms);
@@ -144,6 +144,7 @@ impl ProcessRow {
         let slot = self.history.at(then.at_ms);
         self.range = slot.map(|(low, high, _)| (low, high));
         self.memory = slot.map_or(Reading::Absent(NOT_KEPT), |(low, ..)| Reading::Value(low));
+        self.kept_since_ms = None;
         self.sm_percent = Reading::Absent(NOT_KEPT);
         self.host = Reading::Absent(NOT_KEPT);
         self.peak = slot.map(|(_, high, _)| Peak { bytes: high, at: time });

@@ -37,6 +37,17 @@ pub(super) enum Account {
     },
 }
 
+/// What became of a device's process lists in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lists {
+    /// They were read, all or some.
+    Read,
+    /// They are read more seldom than the steps are long.
+    NotDue,
+    /// None could be read.
+    Unreadable,
+}
+
 /// One device.
 #[derive(Clone, Debug)]
 pub struct GpuRow {
@@ -53,7 +64,7 @@ pub struct GpuRow {
     pub ledger: Reading<Ledger>,
     /// When that list was read, on the sample's own clock, where that was before the last step.
     pub older_since_ms: Option<u64>,
-    /// Whether the last process list could be read.
+    /// How much of the last process lists could be read.
     pub list: Reading<ListState>,
     /// The last telemetry.
     pub telemetry: Telemetry,
@@ -137,12 +148,16 @@ impl GpuRow {
         self.older_since_ms.map(|since_ms| now_ms.saturating_sub(since_ms)).filter(|age_ms| *age_ms >= 1000)
     }
 
-    /// Whether its last list names its holders: one that is older than the step does, one that could not be read does not.
+    /// Whether its last lists name all its holders: those that are older than the step do, those that could not be read do not.
     pub fn names_holders(&self) -> bool {
+        self.list.is_whole() || self.lists() == Lists::NotDue
+    }
+
+    pub(super) fn lists(&self) -> Lists {
         match self.list {
-            Reading::Value(_) => true,
-            Reading::Absent(Absence::StaleSince(_)) => self.state == GpuState::Present,
-            Reading::Absent(_) => false,
+            Reading::Value(_) | Reading::Absent(Absence::NotYet | Absence::NotAsked) => Lists::Read,
+            Reading::Absent(Absence::StaleSince(_)) if self.state == GpuState::Present => Lists::NotDue,
+            Reading::Absent(_) => Lists::Unreadable,
         }
     }
 
@@ -162,7 +177,7 @@ impl GpuRow {
         (memory.taken() + above_now).percent_of(memory.room())
     }
 
-    pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, warnings: &mut Vec<Warning>) {
+    pub(super) fn warn<'a>(&self, holder: impl FnOnce() -> Option<&'a ProcessRow>, oldest_ms: Option<u64>, warnings: &mut Vec<Warning>) {
         let gpu = || self.label.clone();
         if let GpuState::Lost { .. } = self.state {
             warnings.push(Warning::Lost { gpu: gpu() });
@@ -175,7 +190,7 @@ impl GpuRow {
             Reading::Value(memory) => {
                 let free = memory.free();
                 if free.percent_of(memory.room()).is_some_and(|p| p.ratio() < Warning::EDGE) {
-                    let holder = holder().and_then(ProcessRow::named);
+                    let holder = self.names_holders().then(holder).flatten().and_then(ProcessRow::named);
                     warnings.push(Warning::AtTheEdge { gpu: gpu(), free, holder });
                 }
                 let unattributed = self.ledger.get().and_then(|ledger| ledger.notable_unattributed());
@@ -186,9 +201,11 @@ impl GpuRow {
             Reading::Absent(Absence::NotYet | Absence::NotAsked) => {}
             Reading::Absent(why) => warnings.push(Warning::MemoryUnknown { gpu: gpu(), reason: why.to_string() }),
         }
-        match &self.list {
-            Reading::Value(_) | Reading::Absent(Absence::NotYet | Absence::NotAsked | Absence::StaleSince(_)) => {}
-            Reading::Absent(why) => warnings.push(Warning::HoldersUnknown { gpu: gpu(), reason: why.to_string() }),
+        match (&self.list, oldest_ms) {
+            (Reading::Value(ListState::Fresh) | Reading::Absent(Absence::NotYet | Absence::NotAsked | Absence::StaleSince(_)), _) => {}
+            (Reading::Value(ListState::Partial(why)), _) => warnings.push(Warning::HoldersMissing { gpu: gpu(), reason: why.to_string() }),
+            (Reading::Absent(why), None) => warnings.push(Warning::HoldersUnknown { gpu: gpu(), reason: why.to_string() }),
+            (Reading::Absent(why), Some(age_ms)) => warnings.push(Warning::HoldersOld { gpu: gpu(), age_ms, reason: why.to_string() }),
         }
     }
 }
@@ -202,8 +219,12 @@ pub struct ProcessRow {
     pub facts: Arc<ProcessFacts>,
     /// In which lists it stands.
     pub kind: Kind,
-    /// What the driver charges it with.
+    /// What the driver charges it with; the last figure where there is none of the step.
     pub memory: Reading<Bytes>,
+    /// The end of the step that it is of, on the sample's own clock.
+    memory_ms: u64,
+    /// The same, where the list that it stands in cannot be read now.
+    pub kept_since_ms: Option<u64>,
     /// Lowest and highest figure of the last step; of a moment that is looked back at, those of its slot.
     pub range: Option<(Bytes, Bytes)>,
     /// The highest figure of its lists; of a moment that is looked back at, the highest of its slot.
@@ -233,6 +254,8 @@ impl ProcessRow {
             facts: Arc::clone(&process.facts),
             kind: process.kind,
             memory: process.memory.clone(),
+            memory_ms: sample.elapsed_ms,
+            kept_since_ms: None,
             range: None,
             peak: None,
             sm_percent: process.sm_percent.clone(),
@@ -246,17 +269,24 @@ impl ProcessRow {
     }
 
     /// Takes in a step. `read` is what of it was read, from when to when: between is a gap.
-    pub(super) fn apply(&mut self, process: &ProcessSample, sample: &Sample, read: &[(u64, u64)]) {
+    pub(super) fn apply(&mut self, process: &ProcessSample, lists: Lists, sample: &Sample, read: &[(u64, u64)]) {
         self.listed = true;
         self.facts = Arc::clone(&process.facts);
         self.kind = process.kind;
+        self.kept_since_ms = None;
         // Until the next list the last figure stands.
-        if !matches!(process.memory, Reading::Absent(Absence::StaleSince(_))) {
-            self.memory = process.memory.clone();
+        let is_stale = matches!(process.memory, Reading::Absent(Absence::StaleSince(_)));
+        if !is_stale {
+            (self.memory, self.memory_ms) = (process.memory.clone(), sample.elapsed_ms);
+        }
+        match lists {
+            Lists::Read if is_stale => self.keep(),
+            Lists::Read | Lists::NotDue => {}
+            Lists::Unreadable => self.keep(),
         }
         self.sm_percent = process.sm_percent.clone();
         self.host = process.host.clone();
-        let range = process.range.or_else(|| self.memory.get().map(|bytes| (bytes, bytes)));
+        let range = process.range.or_else(|| self.bytes_now().map(|bytes| (bytes, bytes)));
         self.range = range;
         if let Some((min, max)) = range {
             Peak::raise(&mut self.peak, max, sample.time);
@@ -264,6 +294,11 @@ impl ProcessRow {
                 self.history.push(*from_ms, *to_ms, min, max);
             }
         }
+    }
+
+    /// Its list cannot be read now: the last figure stands, and is known to be old.
+    pub(super) const fn keep(&mut self) {
+        self.kept_since_ms = Some(self.memory_ms);
     }
 
     pub(super) fn update_rate(&mut self, now_ms: u64) {
@@ -285,9 +320,14 @@ impl ProcessRow {
         Some(Named { key: self.facts.key, what: self.facts.what.clone(), bytes: self.memory.get()? })
     }
 
-    /// The figure where it is known; sorts unknown ones last.
+    /// The figure where it is known, be it the last one; sorts unknown ones last.
     pub fn bytes(&self) -> Option<Bytes> {
         self.memory.get()
+    }
+
+    /// The figure, unless its list could not be read since: then it is not known to be held any more, and enters no sum.
+    pub fn bytes_now(&self) -> Option<Bytes> {
+        self.memory.get().filter(|_| self.kept_since_ms.is_none())
     }
 }
 

@@ -12,10 +12,18 @@ pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs
     let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).collect();
     processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.facts.key.pid));
     let more = processes.split_off(MOST_NAMED.min(processes.len()));
-    let mut items: Vec<Item> = processes.into_iter().map(|process| item(&name(process, glyphs), process.bytes(), glyphs)).collect();
+    let of_process = |process: &ProcessRow| {
+        let Item { text, bytes } = item(&name(process, glyphs), process.bytes(), glyphs);
+        match monitor.kept_age_ms(process) {
+            // Not known to be held any more, so it is in no sum.
+            Some(age_ms) => Item { text: format!("{text} {}s ago", age_ms / 1000), bytes: None },
+            None => Item { text, bytes },
+        }
+    };
+    let mut items: Vec<Item> = processes.into_iter().map(of_process).collect();
     let mut others = row.untracked;
     for process in more {
-        others.add(process.bytes());
+        others.add(process.bytes_now());
     }
     if let Some(share) = others.share() {
         items.push(item(

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::holders::holders;
 use super::line::{Column, Glyphs, Layout, Line, Yields};
-use crate::model::{Bytes, DeviceMemory, GpuState, Reading};
+use crate::model::{Bytes, DeviceMemory, GpuState, ListState, Reading};
 use crate::monitor::{GpuRow, Monitor};
 use crate::record::local;
 
@@ -83,10 +83,11 @@ fn line(row: &GpuRow, now_ms: Option<u64>, columns: usize, glyphs: Glyphs) -> Li
                 note("memory", why.to_string());
             }
             // A list of an earlier step still names the holders.
-            if let Some(age_ms) = now_ms.and_then(|now_ms| row.account_age_ms(now_ms)) {
-                note("holders", format!("of {} s ago", age_ms / 1000));
-            } else if let Some(why) = row.list.absence().filter(|_| !row.names_holders()) {
-                note("holders", why.to_string());
+            match (now_ms.and_then(|now_ms| row.account_age_ms(now_ms)), &row.list) {
+                (Some(age_ms), _) => note("holders", format!("of {} s ago", age_ms / 1000)),
+                (None, Reading::Value(ListState::Partial(why))) => note("holders", format!("some unknown, {why}")),
+                (None, Reading::Absent(why)) if !row.names_holders() => note("holders", why.to_string()),
+                (None, Reading::Value(ListState::Fresh) | Reading::Absent(_)) => {}
             }
         }
     }

@@ -57,7 +57,7 @@ impl Reasons {
     }
 
     /// Whoever recorded gave no reason: then it is a field that did not exist yet, so it was not asked for.
-    fn of(&self, path: &str) -> Absence {
+    pub(super) fn of(&self, path: &str) -> Absence {
         let mut path = path;
         loop {
             if let Some(text) = self.0.get(path) {

@@ -201,14 +201,16 @@ fn draw_figures(buffer: &mut Buffer, line: Rect, app: &App, process: &ProcessRow
     if is_ended {
         pen.put("it held ", label).put(&gib(bytes), text).put(" GiB at last", label);
     } else {
-        pen.put("VRAM ", label).put(&format!("{at_least}{}", gib(bytes)), figure).put(" GiB", label);
+        let age = app.picture().monitor().kept_age_ms(process).map(|age_ms| format!(", {} ago", span(age_ms)));
+        let (look, age) = age.map_or((figure, String::new()), |age| (label, age));
+        pen.put("VRAM ", label).put(&format!("{at_least}{}", gib(bytes)), look).put(" GiB", label).put(&age, label);
     }
     let at = |peak: Peak| format!(" at {} (sampled)", hour_and_minute(peak.at, &app.setup().zone));
     let is_past = app.picture().is_past();
     let peak = process
         .peak
         .map(|peak| if is_past { ("at most ", peak.bytes.to_string(), String::new()) } else { ("peak ", peak.bytes.to_string(), at(peak)) });
-    let share = bytes.zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
+    let share = process.bytes_now().zip(memory).and_then(|(bytes, memory)| bytes.percent_of(memory.room()));
     let share = share.map(|percent| ("", format!("{at_least}{percent} %"), " of the card".to_owned()));
     let free = Some(("free on the card ", gib(memory.map(|memory| memory.free())), String::new()));
     for (before, value, after) in [peak, share, free].into_iter().flatten() {

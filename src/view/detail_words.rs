@@ -50,7 +50,7 @@ fn elsewhere(picture: &Picture, process: &ProcessRow) -> Option<String> {
     let monitor = picture.monitor();
     let others = monitor.processes().iter().filter(|other| other.facts.key == process.facts.key && other.gpu != process.gpu);
     let parts: Vec<String> =
-        others.filter_map(|other| Some(format!("GPU {} {}", monitor.gpus().get(other.gpu)?.label, gib(other.bytes())))).collect();
+        others.filter_map(|other| Some(format!("GPU {} {}", monitor.gpus().get(other.gpu)?.label, gib(other.bytes_now())))).collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 

@@ -77,7 +77,7 @@ impl Job {
 fn jobs<'a>(monitor: &'a Monitor, counts: &dyn Fn(&ProcessRow) -> bool) -> Jobs<'a> {
     let mut jobs = Jobs::new();
     for row in monitor.processes().iter().filter(|row| counts(row)) {
-        let Some((key, rank, bytes)) = JobKey::of(&row.facts).zip(row.facts.rank).zip(row.bytes()).map(|((k, r), b)| (k, r.rank, b)) else {
+        let Some((key, rank, bytes)) = JobKey::of(&row.facts).zip(row.facts.rank).zip(row.bytes_now()).map(|((k, r), b)| (k, r.rank, b)) else {
             continue;
         };
         let held = jobs.entry(key).or_default().entry(rank).or_default();

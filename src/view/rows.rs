@@ -115,7 +115,9 @@ impl Row<'_> {
                 pen.left(user, width, self.style(Role::Hue(hue)))
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => pen.right(&self.picture.figure(self.entry), width, if self.is_past() { label } else { self.style(Role::Figure) }),
+            Column::Vram => {
+                pen.right(&self.picture.figure(self.entry), width, if self.picture.is_kept(self.entry) { label } else { self.style(Role::Figure) })
+            }
             Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
@@ -152,7 +154,9 @@ impl Row<'_> {
                 pen.right(&group.id.ancestor().map_or_else(count, |ancestor| ancestor.key.pid.to_string()), width, label)
             }
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
-            Column::Vram => pen.right(&self.picture.figure(self.entry), width, self.style(Role::Figure)),
+            Column::Vram => {
+                pen.right(&self.picture.figure(self.entry), width, if self.picture.is_kept(self.entry) { label } else { self.style(Role::Figure) })
+            }
             Column::Trend => {
                 let rate = group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value);
                 let change = Change::new(&rate, self.card());
@@ -184,16 +188,15 @@ impl Row<'_> {
     }
 
     fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
-        let known = process.filter(|row| row.memory.is_value() && !self.is_past());
+        let known = process.filter(|row| row.memory.is_value());
         let Some(process) = known else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
+        if let Some(age_ms) = self.picture.monitor().kept_age_ms(process) {
+            let age = if age_ms < 1000 { UNKNOWN.to_owned() } else { format!("{} ago", span(age_ms)) };
+            return pen.left(&age, width, self.style(Role::Label));
+        }
         let change = Change::new(&process.bytes_per_minute(), self.card());
         let text = if width < 11 { change.short() } else { change.long() };
         pen.left(&text, width, self.style(if change.moves { Role::Text } else { Role::Label }))
-    }
-
-    /// Whether the figures are the last that were known, because the card's list can't be read now.
-    fn is_past(&self) -> bool {
-        self.picture.monitor().gpus().get(self.entry.gpu).is_none_or(|gpu| !gpu.names_holders())
     }
 
     /// All memory of the row's card.

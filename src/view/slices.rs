@@ -50,11 +50,8 @@ impl Slice {
 /// The slices of one device's bar over `cells` cells. All of them are of one moment, the ledger's; its age is said where it is free.
 pub(super) fn slices(picture: &Picture, gpu: usize, ledger: &Ledger, cells: u16) -> Vec<Slice> {
     let Some(row) = picture.monitor().gpus().get(gpu) else { return Vec::new() };
-    // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
     let mut slices = instances(picture, row);
-    if row.names_holders() {
-        slices.extend(holders(picture, gpu));
-    }
+    slices.extend(holders(picture, gpu));
     let told: Bytes = slices.iter().map(|slice| slice.bytes).sum();
     alternate(&mut slices);
     if let Some(host) = ledger.host.filter(|bytes| *bytes > Bytes::ZERO) {
@@ -116,7 +113,8 @@ fn holders(picture: &Picture, gpu: usize) -> Vec<Slice> {
     let mut small: Option<(Slice, u32)> = None;
     let mut others = Vec::new();
     for row in picture.rows_of(gpu) {
-        let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO) else { continue };
+        // A list that cannot be read now names nobody: who held what before is no part of this moment's bar.
+        let Some(bytes) = row.bytes.filter(|bytes| *bytes > Bytes::ZERO && !picture.is_kept(row)) else { continue };
         match row.holder {
             Holder::Process { letter, .. } if letter.shared && small.is_some() => {
                 if let Some((all, count)) = &mut small {

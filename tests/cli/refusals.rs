@@ -100,6 +100,34 @@ fn a_file_is_emptied_only_by_a_record() {
 }
 
 #[test]
+fn a_file_that_outgrows_the_limit_is_a_write_that_failed() {
+    let machine = Machine::named("two-h200-jobs");
+    let vramtop = machine.running(&["-l", "0.05", "--format", "json", "-o"]);
+    let mut limited = std::process::Command::new("sh");
+    // 8 × 512 bytes hold the header and no more than a sample.
+    limited.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]).arg(vramtop.get_program()).args(vramtop.get_args()).arg(machine.path("log"));
+    for (name, value) in vramtop.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let full = said(&mut limited);
+    assert_eq!(full.code, Some(1), "{}", full.err);
+    assert!(full.err.contains("/log (--output): ") && full.err.contains("File too large"), "{}", full.err);
+}
+
+#[test]
+fn a_help_that_cannot_be_written_is_no_success() {
+    for args in [["--help"], ["--version"], ["-h"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let said: crate::Said = crate::alone(&args).stdout(full).output().expect("it starts").into();
+        assert_eq!(said.code, Some(1), "{args:?}");
+        assert!(said.err.starts_with("vramtop: stdout: No space left on device"), "{args:?}: {}", said.err);
+    }
+}
+
+#[test]
 fn a_gpu_that_is_not_there_is_2_and_says_which_there_are() {
     let machine = Machine::named("two-h200-jobs");
     for id in ["2", "GPU-ffffffff", "00:1f.0", "x", "0,7"] {

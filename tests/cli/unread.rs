@@ -79,3 +79,34 @@ fn a_log_in_lines_says_that_the_driver_is_gone_and_that_it_is_back() {
     assert!(lines[0].starts_with("vramtop: the driver is gone (") && lines[0].contains("waiting until it answers again"), "{}", lines[0]);
     assert_eq!(lines[1], "vramtop: the driver answers again");
 }
+
+#[test]
+fn a_list_that_fails_in_part_is_not_a_whole_one() {
+    let two = "[[gpu]]\nprocess = [{ pid = 5000002, memory = \"4GiB\" }, { pid = 5000003, memory = \"2GiB\", kind = \"graphics\" }]\n";
+    let machine = Machine::of(&format!("{two}[[fault]]\ncall = \"graphics\"\nerror = \"Unknown\"\n"));
+    let one = said(&mut machine.vramtop(&["--query-compute-apps=pid,used_memory", "--format=csv,noheader"]));
+    assert_eq!((one.code, one.out.as_str()), (Some(5), "5000002, 4096 MiB\n"));
+    assert_eq!(one.err, "vramtop: GPU 0: not all of its processes can be listed (failed: Unknown)\n");
+    let once = said(&mut machine.vramtop(&["--once"]));
+    assert!(once.out.ends_with("holders: some unknown, failed: Unknown  ?(5000002) 4.0G\n"), "{}", once.out);
+}
+
+#[test]
+fn a_figure_of_a_list_that_fails_since_is_none_of_the_line() {
+    // Each reading of the memory is a second later than the one before; the lists fail from the second second on.
+    let machine = Machine::of(
+        "[time]\nmode = \"calls\"\n[[gpu]]\nprocess = [{ pid = 5000002, memory = \"4GiB\" }]\n[[fault]]\ncall = \"processes\"\nfrom_s = 2\nerror = \"Unknown\"\n",
+    );
+    let mut query = machine.running(&["--query-compute-apps=pid,used_memory", "--format=csv,noheader", "-lms", "50", "-n", "6"]);
+    let looped = said(&mut query);
+    assert_eq!(looped.code, Some(1), "nobody could be listed at last");
+    assert!(looped.out.starts_with("5000002, 4096 MiB\n") && looped.out.ends_with("5000002, [N/A]\n"), "{}", looped.out);
+    assert_eq!(looped.err.matches("GPU 0: its processes cannot be listed (failed: Unknown)").count(), 1, "{}", looped.err);
+}
+
+#[test]
+fn a_card_without_a_compute_list_is_no_failure_and_says_so() {
+    let machine = Machine::of("[[gpu]]\nprocess = [{ pid = 5000002, memory = \"4GiB\" }]\n[[fault]]\ncall = \"compute\"\nerror = \"NotSupported\"\n");
+    let one = said(&mut machine.vramtop(&["--query-compute-apps=pid", "--format=csv,noheader"]));
+    assert_eq!((one.code, one.out.as_str(), one.err.as_str()), (Some(0), "", "vramtop: GPU 0: its processes cannot be listed (not supported)\n"));
+}

@@ -282,7 +282,7 @@ fn process(holder: &Holder, second: u64) -> ProcessSample {
         facts: Arc::new(holder.facts()),
         kind: holder.kind,
         memory: holder.held.map_or(Reading::NOT_SUPPORTED, |held| Reading::Value(gib(held(second)))),
-        range: None,
+        range: holder.held.map(|held| (gib(held(second)), gib(held(second)))),
         sm_percent: holder.sm.map_or(Reading::NOT_SUPPORTED, percent),
         host: if here {
             Reading::Value(HostReading { cpu_permille: Some(holder.cpu * 10), rss: gib(holder.rss), state: RunState('R') })

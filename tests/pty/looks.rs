@@ -37,6 +37,25 @@ fn draws_again_at_every_size() {
 }
 
 #[test]
+fn a_terminal_without_a_size_is_drawn_on_as_80_by_24() {
+    let mut command = vramtop(&scenario("two-h200-jobs"), &[]);
+    let mut session = Session::start_without_size(command.clone());
+    session.wait("the key line is the last of 24", |screen| screen.rows(0, 80).nth(23).is_some_and(|line| line.contains("q quit")));
+    // As soon as it says a size, that counts.
+    session.resize(120, 36);
+    session.wait("the key line is the last of 36", |screen| screen.rows(0, 120).nth(35).is_some_and(|line| line.contains("q quit")));
+    session.keys("q");
+    assert_eq!(session.end().code(), Some(0));
+
+    command.env("COLUMNS", "60");
+    command.env("LINES", "16");
+    let mut session = Session::start_without_size(command);
+    session.wait("the key line is the last of 16", |screen| screen.rows(0, 60).nth(15).is_some_and(|line| line.contains("q quit")));
+    session.keys("q");
+    assert_eq!(session.end().code(), Some(0));
+}
+
+#[test]
 fn keys_open_the_help_and_move_the_cursor() {
     let mut session = over("two-h200-jobs");
     session.wait("the largest holder is selected", |screen| selected(&screen.contents()).contains("5000010"));

@@ -104,15 +104,26 @@ pub(crate) struct Ended {
 impl Session {
     /// Starts a command. Its output is read at once and to its end.
     pub(crate) fn start(command: CommandBuilder) -> Self {
-        let mut session = Self::start_unread(command);
-        let (output, from) = (session.output.clone(), session.master().try_clone_reader().expect("master"));
-        session.reader = Some(thread::spawn(move || output.read_from(from)));
-        session
+        Self::start_unread(command).read()
+    }
+
+    /// As [`Session::start`], in a terminal that does not say how large it is.
+    pub(crate) fn start_without_size(command: CommandBuilder) -> Self {
+        Self::open(command, (0, 0)).read()
+    }
+
+    fn read(mut self) -> Self {
+        let (output, from) = (self.output.clone(), self.master().try_clone_reader().expect("master"));
+        self.reader = Some(thread::spawn(move || output.read_from(from)));
+        self
     }
 
     /// Starts a command in a terminal from which nobody reads.
     pub(crate) fn start_unread(command: CommandBuilder) -> Self {
-        let (cols, rows) = SIZE;
+        Self::open(command, SIZE)
+    }
+
+    fn open(command: CommandBuilder, (cols, rows): (u16, u16)) -> Self {
         let pair = native_pty_system().openpty(PtySize { rows, cols, ..PtySize::default() }).expect("a pty");
         let settings_before = settings(pair.master.as_ref());
         let mut child = pair.slave.spawn_command(command).expect("the program starts");

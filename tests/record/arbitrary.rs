@@ -15,15 +15,19 @@ fn any_text() -> impl Strategy<Value = SafeText> {
 
 /// Boxed, as trees of many strategies outgrow a test's stack.
 fn reading<T: Clone + std::fmt::Debug + 'static>(value: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Reading<T>> {
-    let why = prop_oneof![
+    prop_oneof![value.prop_map(Reading::Value), absence().prop_map(Reading::Absent)].boxed()
+}
+
+fn absence() -> BoxedStrategy<Absence> {
+    prop_oneof![
         Just(Absence::NotSupported),
         Just(Absence::NotPermitted),
         Just(Absence::NotAsked),
         Just(Absence::NotYet),
         any::<u64>().prop_map(Absence::StaleSince),
         any_text().prop_map(|text| Absence::Failed(text.as_str().to_owned().into())),
-    ];
-    prop_oneof![value.prop_map(Reading::Value), why.prop_map(Reading::Absent)].boxed()
+    ]
+    .boxed()
 }
 
 fn moment() -> impl Strategy<Value = Moment> {
@@ -113,7 +117,7 @@ prop_compose! {
             (0..=elapsed_ms).prop_map(|since_ms| GpuState::Asleep { since_ms }),
         ],
         memory in any_memory(), lane in any_lane(),
-        processes in reading(prop_oneof![Just(ListState::Fresh), Just(ListState::Kept)]),
+        processes in reading(prop_oneof![Just(ListState::Fresh), absence().prop_map(ListState::Partial)]),
         untracked in (any::<u32>(), proptest::option::of(any::<u64>())), telemetry in any_telemetry().boxed(),
     ) -> GpuSample {
         GpuSample { id: GpuId::new(&format!("GPU-{at}")), state, memory, lane, processes, untracked: Untracked { count: untracked.0, memory: untracked.1.map(Bytes) }, telemetry }

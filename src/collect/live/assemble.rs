@@ -10,7 +10,7 @@ use super::{FixedFacts, HostScope, LiveSource, Open};
 use crate::collect::Clock;
 use crate::collect::host::Host;
 use crate::collect::step::GpuStep;
-use crate::model::{Absence, Fault, OwnCost, ProcessFacts, ProcessSample, Reading, Record, Sample};
+use crate::model::{Fault, OwnCost, ProcessFacts, ProcessSample, Record, Sample};
 
 /// A shorter span says little: the first step has none, and steps of 50 ms share one measurement.
 const LEAST_SPAN_MS: u64 = 200;
@@ -109,8 +109,7 @@ impl<C: Clock> LiveSource<C> {
             gpu: place.gpu,
             facts: self.facts(listed.pid),
             kind: listed.kind,
-            // The figure of an older list is none of this step.
-            memory: step.stale_since(began_ms).map_or_else(|| listed.memory.clone(), |since| Reading::Absent(Absence::StaleSince(since))),
+            memory: step.memory_of(listed, began_ms),
             range: step.range(listed.pid),
             sm_percent: step.sm_percent(listed.pid),
             host: self.host.reading(listed.pid),

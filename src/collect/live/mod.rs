@@ -219,7 +219,7 @@ impl<C: Clock> LiveSource<C> {
 
     fn read_lists(&mut self, open: &mut Open, now: u64) {
         let clock = &self.clock;
-        let of_siblings = open.siblings.iter_mut().filter_map(|sibling| sibling.read(clock));
+        let of_siblings = open.siblings.iter_mut().filter_map(|sibling| sibling.read(now, clock));
         let of_gpus = open.gpus.iter_mut().filter_map(|gpu| gpu.read_processes(now, clock, || pool(&mut self.host)));
         // A list that failed says nothing of what lists cost.
         let spent_us = of_siblings.chain(of_gpus).reduce(|all, one| all + one);

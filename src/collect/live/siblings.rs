@@ -10,7 +10,7 @@ pub(super) struct Sibling {
     parent: GpuId,
     device: Device,
     listed: Vec<Listed>,
-    /// Whether its last list could be read.
+    /// Whether its last lists could be read, all of them.
     known: bool,
 }
 
@@ -27,11 +27,12 @@ impl Sibling {
         (meant, siblings)
     }
 
-    /// Reads its list. Returns what it took by `clock`, in microseconds, where it could be read.
-    pub(super) fn read(&mut self, clock: &impl Clock) -> Option<u64> {
+    /// Reads its list at `now_ms`. Returns what it took by `clock`, in microseconds, where it could be read.
+    pub(super) fn read(&mut self, now_ms: u64, clock: &impl Clock) -> Option<u64> {
         let before = clock.now_us();
-        self.known = self.device.processes(&mut self.listed).is_value();
-        self.known.then(|| clock.now_us().saturating_sub(before))
+        let list = self.device.processes(now_ms, &mut self.listed);
+        self.known = list.is_whole();
+        list.is_value().then(|| clock.now_us().saturating_sub(before))
     }
 
     /// Adds its processes to those that are only counted on its parent.
@@ -41,7 +42,8 @@ impl Sibling {
         if self.known {
             self.listed.iter().for_each(|listed| counted.add(listed.memory.get()));
         } else {
-            counted.add(None);
+            // At least one, or the sum would be known.
+            (0..self.listed.len().max(1)).for_each(|_| counted.add(None));
         }
     }
 }

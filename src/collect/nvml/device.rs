@@ -254,12 +254,13 @@ impl Device {
 
     /// Who holds its memory: the compute, graphics and MPS lists, one row a PID in the order of PIDs. `into` is cleared first.
     ///
-    /// [`ListState::Kept`] says that a list outgrew its buffer at every try, or failed while another answered, and its last whole
-    /// answer stands in. The driver lists the processes of MIG instances with their parent, too; where the instances are devices of
-    /// their own, a parent leaves those out, so that nothing is counted twice. A figure above [`Device::set_process_limit`] is absent.
-    pub fn processes(&mut self, into: &mut Vec<Listed>) -> Reading<ListState> {
+    /// Where a list outgrew its buffer at every try, or failed in another way, those that stood in its last answer stay; their figure is
+    /// stale since then, by `now_ms` of that call. The driver lists the processes of MIG instances with their parent, too; where the
+    /// instances are devices of their own, a parent leaves those out, so that nothing is counted twice. A figure above
+    /// [`Device::set_process_limit`] is absent.
+    pub fn processes(&mut self, now_ms: u64, into: &mut Vec<Listed>) -> Reading<ListState> {
         let limit = self.process_limit();
-        self.lists.read(&mut self.line, limit, self.has_instances, into)
+        self.lists.read(&mut self.line, limit, self.has_instances, now_ms, into)
     }
 
     /// The largest figure of the last process lists that is above the limit, and therefore absent from its row. Above the device's

@@ -41,32 +41,28 @@ impl Lists {
         Self { lists: [Which::Compute, Which::Graphics, Which::Mps].map(List::new), merged: Vec::new() }
     }
 
-    /// Reads all three and merges them into `into`, which is cleared first. `limit` is the most that a process can have; `parent` leaves
-    /// out what belongs to a MIG instance, which has a list of its own.
+    /// Reads all three at `now_ms` and merges them into `into`, which is cleared first. `limit` is the most that a process can have;
+    /// `parent` leaves out what belongs to a MIG instance, which has a list of its own.
     ///
-    /// [`ListState::Fresh`] says that every list that the device has was read now. Where one failed and another answered, its last
-    /// whole answer stands in and the state is [`ListState::Kept`]; without an answer of the compute list there is no state at all.
-    pub(super) fn read(&mut self, line: &mut Line, limit: u64, parent: bool, into: &mut Vec<Listed>) -> Reading<ListState> {
+    /// A process that stands in none but lists that could not be read keeps its row, and its figure is stale since they could.
+    pub(super) fn read(&mut self, line: &mut Line, limit: u64, parent: bool, now_ms: u64, into: &mut Vec<Listed>) -> Reading<ListState> {
         into.clear();
-        let (mut usable, mut failure, mut without_compute) = (false, None, false);
+        let (mut failure, mut computing_known) = (None, false);
         for list in &mut self.lists {
-            match list.read(line, limit) {
-                Ok(()) => usable = true,
-                Err(Absence::NotSupported) => {}
-                Err(why) => {
-                    // A list that grows is there; one that fails in another way stands only beside one that answers.
-                    usable |= list.whole && why == Absence::Failed(KEPT_GROWING.into());
-                    without_compute |= !list.whole && list.which == Which::Compute;
-                    failure.get_or_insert(why);
-                }
+            match (list.read(line, limit, now_ms), list.which) {
+                (Ok(()), which) => computing_known |= which == Which::Compute,
+                // Many cards and old drivers have neither of these. Who computes is known by the compute list alone.
+                (Err(Absence::NotSupported), Which::Graphics | Which::Mps) => {}
+                (Err(why), _) => drop(failure.get_or_insert(why)),
             }
         }
-        if !usable || without_compute {
-            self.lists.iter_mut().for_each(List::forget);
-            return Reading::Absent(failure.unwrap_or(Absence::NotSupported));
+        self.merge(line, limit, parent, now_ms, into);
+        let some_known = computing_known || into.iter().any(|listed| !matches!(listed.memory, Reading::Absent(Absence::StaleSince(_))));
+        match failure {
+            None => Reading::Value(ListState::Fresh),
+            Some(why) if some_known => Reading::Value(ListState::Partial(why)),
+            Some(why) => Reading::Absent(why),
         }
-        self.merge(line, limit, parent, into);
-        Reading::Value(if failure.is_none() { ListState::Fresh } else { ListState::Kept })
     }
 
     /// The largest figure of the last lists that was more than a process can have.
@@ -75,12 +71,15 @@ impl Lists {
         figures.filter(|bytes| is_too_much(*bytes, limit)).max()
     }
 
-    fn merge(&mut self, line: &mut Line, limit: u64, parent: bool, into: &mut Vec<Listed>) {
+    fn merge(&mut self, line: &mut Line, limit: u64, parent: bool, now_ms: u64, into: &mut Vec<Listed>) {
         self.merged.clear();
         for list in &self.lists {
             let call = call(list.which);
             for row in list.rows.iter().filter(|row| !parent || row.instance == NO_INSTANCE) {
                 match Entry::of(*row, kind(list.which), limit) {
+                    Some(entry) if list.read_ms < now_ms => {
+                        self.merged.push(Entry { memory: Reading::Absent(Absence::StaleSince(list.read_ms)), ..entry });
+                    }
                     Some(entry) => {
                         if matches!(&entry.memory, Reading::Absent(Absence::Failed(_))) {
                             line.note(call, "a process with more memory than the device has");
@@ -104,25 +103,21 @@ struct List {
     /// The answers make no sense, and older versions were tried for it.
     doubted: bool,
     buffer: ListBuffer,
+    /// The last answer; empty before the first.
     rows: Vec<Row>,
-    /// Whether `rows` is an answer at all.
-    whole: bool,
+    /// When that was given.
+    read_ms: u64,
     /// Rows of an answer that is not trusted yet.
     fetched: Vec<Row>,
 }
 
 impl List {
     fn new(which: Which) -> Self {
-        Self { which, version: None, doubted: false, buffer: ListBuffer::default(), rows: Vec::new(), whole: false, fetched: Vec::new() }
+        Self { which, version: None, doubted: false, buffer: ListBuffer::default(), rows: Vec::new(), read_ms: 0, fetched: Vec::new() }
     }
 
-    fn forget(&mut self) {
-        self.rows.clear();
-        self.whole = false;
-    }
-
-    /// Reads the list; on a failure the last whole answer stays.
-    fn read(&mut self, line: &mut Line, limit: u64) -> Result<(), Absence> {
+    /// Reads the list; on a failure the last answer stays.
+    fn read(&mut self, line: &mut Line, limit: u64, now_ms: u64) -> Result<(), Absence> {
         let call = call(self.which);
         if line.lacks(call) {
             return Err(Absence::NotSupported);
@@ -141,13 +136,13 @@ impl List {
             Reading::Value((version, ())) => {
                 self.version = Some(version);
                 std::mem::swap(&mut self.rows, &mut self.fetched);
-                self.whole = true;
+                self.read_ms = now_ms;
                 self.doubt(line, version, limit);
                 Ok(())
             }
             Reading::Absent(why) => {
                 if why == Absence::NotSupported {
-                    self.forget();
+                    self.rows.clear();
                 }
                 Err(why)
             }

@@ -160,7 +160,7 @@ fn of_recording(name: &str, reader: Box<dyn io::BufRead + Send>, format: ReportF
 fn look(config: &Config) -> ExplainLook {
     let style = config.style();
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|n: &usize| *n > 0);
-    let terminal = || super::stdout_is_terminal().then(|| crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width)));
+    let terminal = || super::stdout_is_terminal().then(|| usize::from(super::size::size().0));
     let colors = match style.color {
         crate::config::Color::Auto => super::stdout_is_terminal() && style.colors() != Colors::Never,
         _ => style.colors() != Colors::Never,

@@ -174,7 +174,7 @@ impl SampleLine {
 fn list_state(reasons: &Reasons, written: Option<&Text>) -> Reading<ListState> {
     reasons.reading("process_list", written).and_then(|text| match text.0.as_str() {
         "fresh" => Reading::Value(ListState::Fresh),
-        "kept" => Reading::Value(ListState::Kept),
+        "partial" => Reading::Value(ListState::Partial(reasons.of("process_list.rest"))),
         _ => Reading::failed("unknown state of the list"),
     })
 }

@@ -105,7 +105,7 @@ pub(super) struct SampleFields<'a> {
     process_list: Option<&'static str>,
     untracked: Untracked,
     trend: TrendFields,
-    absent: Absences<'a, 36>,
+    absent: Absences<'a, 37>,
 }
 
 #[derive(Serialize)]
@@ -181,9 +181,9 @@ impl<'a> SampleFields<'a> {
             energy_mj: telemetry.energy_mj.get(),
             state,
             state_since_ms,
-            process_list: gpu.processes.get().map(|list| match list {
+            process_list: gpu.processes.value().map(|list| match list {
                 ListState::Fresh => "fresh",
-                ListState::Kept => "kept",
+                ListState::Partial(_) => "partial",
             }),
             untracked: gpu.untracked,
             trend: TrendFields::new(row.and_then(|row| row.bytes_per_minute().get())),
@@ -193,12 +193,12 @@ impl<'a> SampleFields<'a> {
 }
 
 /// Why each null of a GPU's fields is one.
-fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 36> {
+fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: Option<&'a GpuFacts>, monitor: &'a Monitor) -> Absences<'a, 37> {
     let telemetry = &gpu.telemetry;
     let memory = gpu.memory.absence();
     let driver_inside = gpu.memory.value().is_some_and(|memory| memory.driver().is_none());
     let known = memory.is_none();
-    let list = gpu.processes.absence().filter(|_| known);
+    let list = gpu.processes.lacking().filter(|_| known);
     let untold = row.and_then(GpuRow::ledger_of_step).is_none_or(|ledger| ledger.processes.is_none()) && known;
     let share = || monitor.processes_of(at).find_map(|row| row.memory.absence()).unwrap_or(&UNTOLD);
     let untold = list.or_else(|| untold.then(share));
@@ -239,6 +239,7 @@ fn absences<'a>(at: usize, gpu: &'a GpuSample, row: Option<&'a GpuRow>, merged: 
         ("pcie", telemetry.pcie.absence()),
         ("energy_mj", telemetry.energy_mj.absence()),
         ("process_list", gpu.processes.absence()),
+        ("process_list.rest", gpu.processes.lacking().filter(|_| gpu.processes.is_value())),
         ("trend", no_rate.then_some(&NOT_YET)),
         ("trend.state", (!no_rate).then_some(&NOT_YET)),
         ("trend.full_in_s", (!no_rate).then_some(&NOT_YET)),
@@ -298,7 +299,7 @@ impl<'a> MemoryFields<'a> {
 /// The host's part. Of a shared pool it is what the processes leave of all that is in use, so it rests on a list of this step.
 fn host_of(gpu: &GpuSample) -> Option<Bytes> {
     let memory = gpu.memory.value()?;
-    (memory.source() != MemorySource::Host || gpu.processes.is_value()).then(|| memory.host()).flatten()
+    (memory.source() != MemorySource::Host || gpu.processes.is_whole()).then(|| memory.host()).flatten()
 }
 
 /// `[[ms, used],…]`; a null begins a gap.
