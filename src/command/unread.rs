@@ -19,7 +19,7 @@ pub(super) enum Payload {
 
 impl Payload {
     /// Why it is missing on a device.
-    fn missing<'a>(self, sample: &'a Sample) -> impl Iterator<Item = (&'a GpuId, &'a Absence)> {
+    fn missing(self, sample: &Sample) -> impl Iterator<Item = (&GpuId, &Absence)> {
         sample.gpus.iter().filter_map(move |gpu| {
             let figures = gpu.memory.absence().filter(|why| is_unreadable(why));
             let list = gpu.processes.absence().filter(|why| is_unreadable(why) && **why != Absence::NotSupported);
