@@ -158,12 +158,12 @@ fn line_of(picture: &Picture, row: &TableRow) -> String {
         }
         (None, Some(group)) => {
             let gpus: Vec<&str> = group.gpus.iter().map(|gpu| label(*gpu)).collect();
-            let name = group.id.name().map_or_else(|| format!("no {}", group.id.grouping().word()), ToString::to_string);
-            let name = group.id.ancestor().map_or(name, |ancestor| format!("below {} ({})", ancestor.name, ancestor.key.pid));
-            vec![format!("GPU {}", gpus.join(",")), format!("{} processes", group.processes), name, bytes]
+            let processes = if group.processes == 1 { "1 process".to_owned() } else { format!("{} processes", group.processes) };
+            vec![format!("GPU {}", gpus.join(",")), processes, group.id.to_string(), bytes]
         }
         (None, None) => {
             let what = match row.holder {
+                Holder::Untracked { count: 1 } => "1 other".to_owned(),
                 Holder::Untracked { count } => format!("{count} others"),
                 _ => "no owner".to_owned(),
             };

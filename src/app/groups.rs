@@ -1,10 +1,11 @@
 //! Rows that belong together as one, with their totals: by user, container or job, or by the process that started them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use super::owners::Hue;
 use super::row::{Holder, TableRow};
-use crate::model::{Ancestor, Bytes, SafeText};
+use crate::model::{Ancestor, Bytes, SafeText, Visibility};
 use crate::monitor::{Monitor, ProcessRow};
 
 /// What makes one row of many.
@@ -41,21 +42,37 @@ impl Grouping {
         }
     }
 
-    fn name(self, row: &ProcessRow) -> Option<&SafeText> {
-        match self {
+    fn common(self, row: &ProcessRow) -> Common {
+        let name = match self {
             Self::Process => None,
             Self::User => row.facts.user.as_ref(),
             Self::Container => row.facts.container.as_ref(),
             Self::Job => row.facts.job.as_ref(),
+        };
+        match name {
+            Some(name) => Common::Name(name.clone()),
+            None if self == Self::User || row.facts.visibility == Visibility::NotHere => Common::Unseen,
+            None => Common::Nothing,
         }
     }
+}
+
+/// What several processes have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Common {
+    /// A user, a container or a job.
+    Name(SafeText),
+    /// That they have none.
+    Nothing,
+    /// That nobody here can see whether they have one.
+    Unseen,
 }
 
 /// Which group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupId {
-    /// Those that have this in common; `None` stands for those that have none.
-    Common(Grouping, Option<SafeText>),
+    /// Those that have this in common.
+    Common(Grouping, Common),
     /// Those that this process has started, itself or through others. It holds no GPU memory.
     Ancestor(Ancestor),
 }
@@ -72,7 +89,8 @@ impl GroupId {
     /// The name of that; `None` stands for those that have none.
     pub const fn name(&self) -> Option<&SafeText> {
         match self {
-            Self::Common(_, name) => name.as_ref(),
+            Self::Common(_, Common::Name(name)) => Some(name),
+            Self::Common(_, Common::Nothing | Common::Unseen) => None,
             Self::Ancestor(ancestor) => Some(&ancestor.name),
         }
     }
@@ -82,6 +100,17 @@ impl GroupId {
         match self {
             Self::Common(..) => None,
             Self::Ancestor(ancestor) => Some(ancestor),
+        }
+    }
+}
+
+impl fmt::Display for GroupId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Common(_, Common::Name(name)) => name.fmt(f),
+            Self::Common(by, Common::Nothing) => write!(f, "no {}", by.word()),
+            Self::Common(_, Common::Unseen) => f.write_str("not visible here"),
+            Self::Ancestor(ancestor) => write!(f, "below {} ({})", ancestor.name, ancestor.key.pid),
         }
     }
 }
@@ -118,23 +147,23 @@ pub struct Group {
 /// The groups that rows fall into, and the rows that are no processes. Rows come in the order of the table, the largest
 /// of a group standing for it.
 pub(super) fn fold(rows: Vec<TableRow>, by: Grouping, monitor: &Monitor, open: &BTreeSet<GroupId>) -> (Vec<Group>, Vec<TableRow>) {
-    let mut members: Vec<(Option<SafeText>, Vec<TableRow>)> = Vec::new();
-    let mut places: HashMap<Option<SafeText>, usize> = HashMap::new();
+    let mut members: Vec<(Common, Vec<TableRow>)> = Vec::new();
+    let mut places: HashMap<Common, usize> = HashMap::new();
     let mut others = Vec::new();
     for row in rows {
         let Holder::Process { at, .. } = row.holder else {
             others.push(row);
             continue;
         };
-        let name = monitor.processes().get(at).and_then(|process| by.name(process)).cloned();
-        let place = *places.entry(name.clone()).or_insert_with(|| {
-            members.push((name, Vec::new()));
+        let common = monitor.processes().get(at).map_or(Common::Unseen, |process| by.common(process));
+        let place = *places.entry(common.clone()).or_insert_with(|| {
+            members.push((common, Vec::new()));
             members.len() - 1
         });
         members[place].1.push(row);
     }
-    let groups = members.into_iter().map(|(name, members)| {
-        let id = GroupId::Common(by, name);
+    let groups = members.into_iter().map(|(common, members)| {
+        let id = GroupId::Common(by, common);
         let is_open = open.contains(&id);
         add_up(id, members, monitor, is_open)
     });

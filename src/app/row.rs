@@ -89,6 +89,14 @@ impl Holder {
         }
     }
 
+    /// The letter that ties it to its slice, where it is a process.
+    pub fn letter(self) -> Option<char> {
+        match self {
+            Self::Process { letter, .. } => Some(letter.letter),
+            Self::Nobody | Self::Untracked { .. } | Self::Ended { .. } | Self::Group { .. } => None,
+        }
+    }
+
     /// The colour of who it is; that of nobody where it is no single process.
     pub const fn hue(self) -> Hue {
         match self {

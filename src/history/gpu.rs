@@ -209,7 +209,9 @@ mod tests {
             lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
             history.push_lane(&lane, 1000);
             let mut lane = lane.next_step();
-            points.iter().for_each(|(at_ms, mib)| lane.push(LanePoint { at_ms: *at_ms, used: mib.map(Bytes::mib) }));
+            for (at_ms, mib) in points {
+                lane.push(LanePoint { at_ms: *at_ms, used: mib.map(Bytes::mib) });
+            }
             history.break_off(1450);
             history.push_lane(&lane, 5000);
             history.seconds.slots().map(|(_, slot)| slot.range().map(|(low, high)| (low / 1024, high / 1024))).collect::<Vec<_>>()

@@ -3,5 +3,5 @@
 mod rate;
 mod warnings;
 
-pub use rate::{Rate, rate_of};
+pub use rate::{FloorChange, Rate, rate_of, slot_for};
 pub use warnings::{Named, Severity, Warning};

@@ -1,104 +1,245 @@
-//! How fast the floor of a series moves. A verdict on it (growing, sawtooth, …) is not drawn here.
+//! How fast the floor of a series moves, per minute. A verdict on it (growing, sawtooth, …) is not drawn here.
+//!
+//! **What the figure is.** Time is cut into equal slots; the floor of a slot is its lowest value, so what an allocator takes and
+//! gives back within a slot is not seen. The figure is the slope of the *longest stretch of slots ending now, of five minutes at most,
+//! over which the floor moves steadily*. That is the whole memory of it: the same slots give the same figure, and a load that is
+//! over leaves nothing behind but the flat stretch since.
+//!
+//! **What is steady.** A stretch is cut in three; the low of a part is its second lowest floor (its lowest if there are fewer than
+//! three), so that one dip is no matter. Steady means that the three lows lie on a line, and that the newest floor still does:
+//! a rise that has ended, or one that has just begun, is on no line with what was before. Where no stretch of three slots or
+//! more is steady the figure is not yet known; it is never guessed from a jump.
+//!
+//! **Back and forth.** The teeth of a saw can be longer than a slot. What a series has given back before a stretch (its swing) it
+//! may give back again: a rise that is no higher than that, or within two minutes not twice as high, is not believed; the stretches
+//! are then measured with play for the swing.
+//!
+//! **What it cannot tell.** A stair whose steps are a minute apart is flat between them, and says so. The first tooth of a saw is a
+//! rise until it falls, as is the end of one that takes three minutes.
 
 use crate::history::{Slot, Tier};
-use crate::model::Reading;
+use crate::model::{Bytes, Reading};
 
-/// A shorter stretch says nothing about a minute.
-const LEAST_MS: u64 = 60_000;
+/// A steady change of the floor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FloorChange {
+    /// In bytes per minute; exactly 0 where the floor stands still.
+    pub per_minute: f64,
+    /// How long the stretch is over which it was measured, in milliseconds.
+    pub over_ms: u64,
+}
 
-/// Change of the floor, in the unit of the series per minute.
-pub type Rate = Reading<f64>;
+/// How fast the floor moves, once it is known.
+pub type Rate = Reading<FloorChange>;
 
-/// How fast the floor moved over the last `window_ms`, said only as far as two stretches of it agree.
+/// How far back it looks, in milliseconds.
+const WINDOW_MS: u64 = 300_000;
+/// The most slots of that; rings of 15 s have as many.
+const MOST: usize = 20;
+/// Two points are always on a line.
+const LEAST: usize = 3;
+/// As many slots on one line are more than the flank of a tooth if they only rise higher than the last: two minutes of 15 s.
+const LONG: usize = 8;
+/// How far off its line a low may lie, as a share of the way that the line goes. With a flat part before a rise, that is a slope
+/// that is too low by a tenth.
+const PLAY: f64 = 0.055;
+/// The same for the newest floor, which lies beyond the line's end.
+const PLAY_BEYOND: f64 = 0.1;
+/// A floor that has moved less than this stands still: contexts and small pools of a driver come and go by some MiB.
+const STILL: f64 = 16.0 * Bytes::MIB as f64;
+/// Memory that grows by blocks climbs a stair and no line: PyTorch asks for 20 MiB at a time.
+const BLOCK: f64 = 24.0 * Bytes::MIB as f64;
+
+/// The change of what a ring holds, of which one unit is `unit`, up to `now_ms`.
 ///
-/// The window is cut in three; the change from the lowest value of one part to that of the next is one stretch. Where the two
-/// stretches have one sign the smaller counts, else there is no change: one jump (a start, a release), a spike, or the teeth
-/// of a saw that are shorter than a part are no growth. Not yet known before a minute is covered; the newest slot is still
-/// being filled and is left out.
-pub fn rate_of<S: Slot>(tier: &Tier<S>, now_ms: u64, window_ms: u64) -> Rate {
-    let newest = now_ms / tier.slot_ms() * tier.slot_ms();
-    let from = now_ms.saturating_sub(window_ms);
-    let closed = tier.slots().rev().skip_while(|(begin, _)| *begin >= newest).take_while(|(begin, _)| *begin >= from);
-    let floor: Vec<(u64, u32)> = closed.filter_map(|(begin, slot)| Some((begin, slot.range()?.0))).collect();
-    if floor.last().is_none_or(|(oldest, _)| newest - oldest < LEAST_MS) {
-        return Reading::NOT_YET;
-    }
-    let mut parts = floor.chunks_exact((floor.len() / 3).max(1)).filter_map(lowest);
-    let (Some(last), Some(middle), Some(first)) = (parts.next(), parts.next(), parts.next()) else {
-        return Reading::NOT_YET;
-    };
-    let (before, after) = (slope(first, middle), slope(middle, last));
-    Reading::Value(if before * after <= 0.0 {
-        0.0
-    } else if before.abs() < after.abs() {
-        before
-    } else {
-        after
+/// Where one step of the readings is longer than a slot, several slots are taken as one. Steps of more than 100 s are too long
+/// to tell a line within the five minutes.
+pub fn rate_of<S: Slot>(tier: &Tier<S>, unit: Bytes, now_ms: u64, step_ms: u64) -> Rate {
+    let width_ms = slot_for(tier, step_ms);
+    let floors = Floors::of(tier, unit, now_ms, width_ms);
+    floors.steady().map_or(Reading::NOT_YET, |(per_slot, slots)| {
+        let per_minute = per_slot * 60_000.0 / width_ms as f64;
+        Reading::Value(FloorChange { per_minute, over_ms: slots as u64 * width_ms })
     })
 }
 
-/// When a part (newest slot first) begins, and its lowest value.
-fn lowest(part: &[(u64, u32)]) -> Option<(u64, u32)> {
-    let (begin, _) = *part.last()?;
-    Some((begin, part.iter().map(|(_, low)| *low).min()?))
+/// The length of the slots that [`rate_of`] takes, in milliseconds: until the next one begins its answer stays the same.
+pub fn slot_for<S: Slot>(tier: &Tier<S>, step_ms: u64) -> u64 {
+    step_ms.div_ceil(tier.slot_ms()).max(1) * tier.slot_ms()
 }
 
-/// Change per minute from one part to the next.
-fn slope((early, low): (u64, u32), (late, high): (u64, u32)) -> f64 {
-    (f64::from(high) - f64::from(low)) * 60_000.0 / late.saturating_sub(early).max(1) as f64
+/// The floors of the last slots in bytes.
+struct Floors {
+    /// Of the slot that is being filled: an upper bound of what it will be.
+    open: Option<f64>,
+    /// Of those that are full, the newest first; `None` is a gap.
+    full: [Option<f64>; MOST],
+    /// How many of them the series has.
+    count: usize,
+}
+
+/// A point of the floor: how many slots ago, and the value.
+type Point = (f64, f64);
+
+impl Floors {
+    fn of<S: Slot>(tier: &Tier<S>, unit: Bytes, now_ms: u64, width_ms: u64) -> Self {
+        let mut floors = Self { open: None, full: [None; MOST], count: 0 };
+        let most = usize::try_from(WINDOW_MS / width_ms).unwrap_or(MOST).min(MOST);
+        let open = now_ms.saturating_sub(1) / width_ms;
+        for (begin, slot) in tier.slots().rev() {
+            let Some(age) = open.checked_sub(begin / width_ms).and_then(|age| usize::try_from(age).ok()) else { continue };
+            if age > most {
+                break;
+            }
+            let Some(floor) = slot.range().map(|(low, _)| f64::from(low) * unit.0 as f64) else { continue };
+            let place = if age == 0 { &mut floors.open } else { &mut floors.full[age - 1] };
+            *place = Some(place.map_or(floor, |low: f64| low.min(floor)));
+            floors.count = floors.count.max(age);
+        }
+        floors
+    }
+
+    /// Slope per slot of the longest steady stretch, and how many slots it has.
+    fn steady(&self) -> Option<(f64, usize)> {
+        let lengths = || (LEAST..=self.count).rev();
+        let clean = lengths().find_map(|slots| {
+            let line = Line::through(self, slots)?;
+            if !(line.is_straight(0.0) && self.goes_on(&line, 0.0, 0.0)) {
+                return None;
+            }
+            if line.is_level(0.0) {
+                return Some((0.0, slots));
+            }
+            let tooth = self.swing(slots - 1, self.count);
+            let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.0 } else { 2.0 });
+            (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, 1), slots))
+        });
+        clean.or_else(|| {
+            lengths().take_while(|slots| *slots >= (2 * LEAST).max(self.count * 2 / 3)).find_map(|slots| {
+                let line = Line::through(self, slots)?;
+                let swing = self.swing(0, slots);
+                let is_level = line.is_level(swing / 3.0);
+                let holds = is_level || (line.way() > swing / 2.0 && line.is_straight(swing / 8.0));
+                (swing > STILL && holds && self.goes_on(&line, swing, swing / 4.0))
+                    .then(|| (if is_level { 0.0 } else { self.median_slope(slots, slots / 2) }, slots))
+            })
+        })
+    }
+
+    /// How far the floor went both up and down between two ages: the smaller of the largest rise and the largest fall.
+    fn swing(&self, from: usize, to: usize) -> f64 {
+        let (mut low, mut high, mut rise, mut fall) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64, 0.0_f64);
+        for floor in self.full[from..to].iter().rev().flatten() {
+            (low, high) = (low.min(*floor), high.max(*floor));
+            (rise, fall) = (rise.max(floor - low), fall.max(high - floor));
+        }
+        rise.min(fall)
+    }
+
+    /// Whether three in four of the floors are on the line: three lows of a bend may be.
+    fn lies_on(&self, line: &Line, slots: usize) -> bool {
+        let floors = || self.full[..slots].iter().enumerate().filter_map(|(age, floor)| Some((age as f64, (*floor)?)));
+        let off = floors().filter(|(age, floor)| (floor - line.at(*age)).abs() > line.play(PLAY_BEYOND)).count();
+        4 * off <= floors().count()
+    }
+
+    /// Whether the newest floors are where the line leads: below it by no more than `play`, above it by no more than `above` beside.
+    ///
+    /// The open slot can only go lower, so it tells at once that a rise is over; above the line it tells nothing yet.
+    fn goes_on(&self, line: &Line, above: f64, play: f64) -> bool {
+        let play = play + line.play(PLAY_BEYOND);
+        let low_enough = |floor: f64, age: f64| floor <= line.at(age) + above + play;
+        let high_enough = |floor: f64, age: f64| floor >= line.at(age) - play;
+        match (self.full[0], self.open) {
+            (Some(full), Some(open)) => high_enough(open, -1.0) && (low_enough(open, -1.0) || (high_enough(full, 0.0) && low_enough(full, 0.0))),
+            (Some(floor), None) => high_enough(floor, 0.0) && low_enough(floor, 0.0),
+            (None, Some(floor)) => high_enough(floor, -1.0) && low_enough(floor, -1.0),
+            (None, None) => false,
+        }
+    }
+
+    /// The median of the slopes between every two floors (Theil and Sen): up to three in ten of them may lie anywhere.
+    ///
+    /// `apart` is how far they are from each other at least: two on one tooth tell nothing of the floor.
+    fn median_slope(&self, slots: usize, apart: usize) -> f64 {
+        let mut slopes = [0.0; MOST * (MOST - 1) / 2];
+        let mut count = 0;
+        let points = || self.full[..slots].iter().enumerate().filter_map(|(age, floor)| Some((age as f64, (*floor)?)));
+        for (age, floor) in points() {
+            for (older, before) in points().filter(|(older, _)| *older >= age + apart as f64) {
+                slopes[count] = (floor - before) / (older - age);
+                count += 1;
+            }
+        }
+        let slopes = &mut slopes[..count];
+        let middle = count / 2;
+        if count == 0 { 0.0 } else { *slopes.select_nth_unstable_by(middle, f64::total_cmp).1 }
+    }
+}
+
+/// The lows of the three parts of a stretch, and the line from the first to the last.
+struct Line {
+    first: Point,
+    middle: Point,
+    last: Point,
+}
+
+impl Line {
+    fn through(floors: &Floors, slots: usize) -> Option<Self> {
+        let part = slots / 3;
+        let low = |from: usize, to: usize| low_of(from, &floors.full[from..to]);
+        Some(Self { first: low(slots - part, slots)?, middle: low(part, slots - part)?, last: low(0, part)? })
+    }
+
+    /// Change per slot.
+    fn slope(&self) -> f64 {
+        (self.last.1 - self.first.1) / (self.first.0 - self.last.0)
+    }
+
+    /// How far it goes.
+    fn way(&self) -> f64 {
+        (self.last.1 - self.first.1).abs()
+    }
+
+    /// Its value so many slots ago.
+    fn at(&self, age: f64) -> f64 {
+        self.first.1 + self.slope() * (self.first.0 - age)
+    }
+
+    /// How far off it a floor may lie: a share of its way, or a block where that is more, but never more than a fifth of it.
+    fn play(&self, share: f64) -> f64 {
+        STILL / 4.0 + (self.way() * share).max(BLOCK.min(self.way() / 5.0))
+    }
+
+    fn is_straight(&self, play: f64) -> bool {
+        self.is_level(play) || (self.middle.1 - self.at(self.middle.0)).abs() <= play + self.play(PLAY)
+    }
+
+    /// Whether no low is far from another.
+    fn is_level(&self, play: f64) -> bool {
+        let lows = [self.first.1, self.middle.1, self.last.1];
+        let (low, high) = lows.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+        high - low <= play + STILL
+    }
+}
+
+/// The second lowest floor of a part, or the lowest of less than three; the oldest where several are equal.
+fn low_of(from: usize, part: &[Option<f64>]) -> Option<Point> {
+    let mut points = part.iter().enumerate().rev().filter_map(|(at, floor)| Some(((from + at) as f64, (*floor)?)));
+    let mut lowest = points.next()?;
+    let mut second: Option<Point> = None;
+    let mut count = 1;
+    for point in points {
+        count += 1;
+        if point.1 < lowest.1 {
+            second = Some(lowest);
+            lowest = point;
+        } else if second.is_none_or(|second| point.1 < second.1) {
+            second = Some(point);
+        }
+    }
+    if count < 3 { Some(lowest) } else { second }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::history::ProcessHistory;
-    use crate::model::Bytes;
-
-    fn history(seconds: u64, value: impl Fn(u64) -> Bytes) -> ProcessHistory {
-        let mut history = ProcessHistory::new();
-        for s in 0..seconds {
-            history.push(s * 1000, (s + 1) * 1000, value(s), value(s));
-        }
-        history
-    }
-
-    fn mib_per_minute(history: &ProcessHistory, seconds: u64) -> Option<f64> {
-        rate_of(&history.hour, seconds * 1000, 300_000).get().map(|units| units / 16.0)
-    }
-
-    #[test]
-    fn a_ramp_has_its_slope() {
-        // 6 MiB a second is 360 MiB a minute.
-        let rate = mib_per_minute(&history(300, |s| Bytes::mib(1000 + 6 * s)), 300).expect("known");
-        assert!((rate - 360.0).abs() < 1.0, "{rate}");
-    }
-
-    #[test]
-    fn a_spike_is_no_growth() {
-        let spiky = history(300, |s| if s % 20 == 7 { Bytes::gib(9) } else { Bytes::gib(2) });
-        assert_eq!(mib_per_minute(&spiky, 300), Some(0.0));
-    }
-
-    #[test]
-    fn a_start_is_no_growth() {
-        // Loaded within 20 s, then flat.
-        let started = history(300, |s| if s < 20 { Bytes::mib(s * 1000) } else { Bytes::gib(60) });
-        assert_eq!(mib_per_minute(&started, 300), Some(0.0));
-    }
-
-    #[test]
-    fn the_teeth_of_a_saw_are_no_growth() {
-        // 97 s from one fall to the next, 10 GiB deep; the floor is met in slots of 15 s, so it is not met exactly.
-        let saw = history(300, |s| Bytes::mib(50_000 + s % 97 * 100));
-        let rate = mib_per_minute(&saw, 300).expect("known");
-        assert!(rate.abs() < 500.0, "{rate}");
-        let growing = history(300, |s| Bytes::mib(50_000 + s % 97 * 100 + 50 * s));
-        let rate = mib_per_minute(&growing, 300).expect("known");
-        assert!((2500.0..=3500.0).contains(&rate), "{rate}");
-    }
-
-    #[test]
-    fn it_is_not_yet_known_within_the_first_minute() {
-        assert_eq!(mib_per_minute(&history(59, Bytes::mib), 59), None);
-    }
-}
+mod tests;

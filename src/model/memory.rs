@@ -1,6 +1,6 @@
 //! The memory of one device at one moment. Figures that do not add up to the total cannot be made.
 
-use super::{Bytes, Reading};
+use super::{Bytes, Percent, Reading};
 
 /// Which driver call the memory figures came from. Figures of different sources are never mixed in one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,10 @@ impl DeviceMemory {
     /// What CUDA can hand out: the total less the driver's reserve. Percentages are of this.
     pub fn room(&self) -> Bytes {
         self.total.saturating_sub(self.driver.unwrap_or(Bytes::ZERO))
+    }
+    /// Used as a share of the room; unknown where used is.
+    pub fn used_share(&self) -> Option<Percent> {
+        self.used()?.percent_of(self.room())
     }
     /// Everything that is taken from the room: used, and on a shared pool the host's part as well. It is known without the processes.
     pub fn taken(&self) -> Bytes {

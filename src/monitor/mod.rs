@@ -229,14 +229,20 @@ impl Monitor {
     /// Trends and warnings, from the rows as they now are.
     fn conclude(&mut self) {
         if let Some((_, now_ms)) = self.now {
+            let step_ms = self.step_ms();
             for row in &mut self.gpus {
-                row.update_rate(now_ms);
+                row.update_rate(now_ms, step_ms);
             }
             for row in &mut self.processes {
-                row.update_rate(now_ms);
+                row.update_rate(now_ms, step_ms);
             }
         }
         self.warnings = self.warn();
+    }
+
+    /// How long a step is.
+    fn step_ms(&self) -> u64 {
+        self.header.as_ref().map_or(0, |header| header.interval_ms)
     }
 
     fn warn(&self) -> Vec<Warning> {

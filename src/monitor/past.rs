@@ -5,7 +5,7 @@
 use super::ended::Ended;
 use super::rows::{GpuRow, Peak, ProcessRow};
 use super::{Monitor, Warning};
-use crate::history::Slot;
+use crate::history::{GpuHistory, ProcessHistory, Slot};
 use crate::insight::rate_of;
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuState, Ledger, ListState, MemorySource, Moment, OwnCost, Reading, Telemetry, UtilizationPercent,
@@ -56,11 +56,12 @@ impl Monitor {
         past.own = OwnCost::default();
         past.now = Some((time, then.at_ms + 1));
         past.return_living(then);
+        let step_ms = past.step_ms();
         for row in &mut past.processes {
-            row.look_back(then, time);
+            row.look_back(then, time, step_ms);
         }
         for row in &mut past.gpus {
-            row.look_back(then, time);
+            row.look_back(then, time, step_ms);
         }
         let ledgers: Vec<Reading<Ledger>> = (0..past.gpus.len()).map(|at| past.ledger_of(at, then)).collect();
         for (row, ledger) in past.gpus.iter_mut().zip(ledgers) {
@@ -107,7 +108,7 @@ impl Monitor {
 }
 
 impl GpuRow {
-    fn look_back(&mut self, then: Then, time: Moment) {
+    fn look_back(&mut self, then: Then, time: Moment, step_ms: u64) {
         let used = self.history.used_at(then.at_ms);
         // What is fixed about a card's memory is the same then; the host's part of a shared pool is not kept.
         let fixed = self.memory.value().filter(|memory| memory.source() != MemorySource::Host).map(|memory| (memory.total(), memory.driver()));
@@ -125,7 +126,7 @@ impl GpuRow {
         self.peak = self.peak.filter(|peak| peak.at <= time);
         self.telemetry = self.telemetry_at(then.at_ms);
         self.untracked = crate::model::Untracked::default();
-        self.rate = rate_of(&self.history.day, then.at_ms + 1, ProcessRow::RATE_WINDOW_MS);
+        self.rate = rate_of(&self.history.day, GpuHistory::bytes(1), then.at_ms + 1, step_ms);
     }
 
     fn telemetry_at(&self, at_ms: u64) -> Telemetry {
@@ -140,7 +141,7 @@ impl GpuRow {
 }
 
 impl ProcessRow {
-    fn look_back(&mut self, then: Then, time: Moment) {
+    fn look_back(&mut self, then: Then, time: Moment, step_ms: u64) {
         let slot = self.history.at(then.at_ms);
         self.range = slot.map(|(low, high, _)| (low, high));
         self.memory = slot.map_or(Reading::Absent(NOT_KEPT), |(low, ..)| Reading::Value(low));
@@ -148,7 +149,7 @@ impl ProcessRow {
         self.sm_percent = Reading::Absent(NOT_KEPT);
         self.host = Reading::Absent(NOT_KEPT);
         self.peak = slot.map(|(_, high, _)| Peak { bytes: high, at: time });
-        self.rate = rate_of(&self.history.hour, then.at_ms + 1, Self::RATE_WINDOW_MS);
+        self.rate = rate_of(&self.history.hour, ProcessHistory::bytes(1), then.at_ms + 1, step_ms);
     }
 
     /// Whether the figure is the lowest of several that are written differently.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::history::{GpuHistory, ProcessHistory, Slot, Tier};
-use crate::insight::{Named, Rate, Warning, rate_of};
+use crate::insight::{Named, Rate, Warning, rate_of, slot_for};
 use crate::model::{
     Absence, Bytes, DeviceMemory, EventKind, GpuFacts, GpuSample, GpuState, HostReading, Kind, Ledger, ListState, Moment, Percent, ProcessFacts,
     ProcessSample, Reading, Sample, Telemetry, Untracked, UtilizationPercent,
@@ -72,7 +72,7 @@ pub struct GpuRow {
     pub range: Option<(Bytes, Bytes)>,
     /// The highest value of used.
     pub peak: Option<Peak>,
-    /// Change of the floor in KiB per minute.
+    /// How fast its floor moves.
     pub(super) rate: Rate,
     pub(super) rate_until_ms: u64,
     /// Processes that are counted but not listed.
@@ -161,13 +161,14 @@ impl GpuRow {
         }
     }
 
-    pub(super) fn update_rate(&mut self, now_ms: u64) {
-        update_rate(&mut self.rate, &mut self.rate_until_ms, &self.history.day, now_ms);
+    pub(super) fn update_rate(&mut self, now_ms: u64, step_ms: u64) {
+        let Self { rate, rate_until_ms, history, .. } = self;
+        update_rate(rate, rate_until_ms, &history.day, GpuHistory::bytes(1), now_ms, step_ms);
     }
 
     /// Change of the floor in bytes per minute, once it is known.
     pub fn bytes_per_minute(&self) -> Reading<f64> {
-        self.rate.clone().map(|kib| kib * Bytes::KIB as f64)
+        self.rate.as_ref().map(|rate| rate.per_minute)
     }
 
     /// How full it was at most in the last step, as a share of what can be handed out.
@@ -233,7 +234,7 @@ pub struct ProcessRow {
     pub sm_percent: Reading<UtilizationPercent>,
     /// The host's side.
     pub host: Reading<HostReading>,
-    /// Change of the floor in units of its history per minute.
+    /// How fast its floor moves, and over what stretch.
     pub(super) rate: Rate,
     pub(super) rate_until_ms: u64,
     /// When it was seen first, on the sample's own clock.
@@ -245,9 +246,6 @@ pub struct ProcessRow {
 }
 
 impl ProcessRow {
-    /// How far back a change per minute looks.
-    pub const RATE_WINDOW_MS: u64 = 300_000;
-
     pub(super) fn new(process: &ProcessSample, sample: &Sample) -> Self {
         Self {
             gpu: process.gpu,
@@ -301,13 +299,19 @@ impl ProcessRow {
         self.kept_since_ms = Some(self.memory_ms);
     }
 
-    pub(super) fn update_rate(&mut self, now_ms: u64) {
-        update_rate(&mut self.rate, &mut self.rate_until_ms, &self.history.hour, now_ms);
+    pub(super) fn update_rate(&mut self, now_ms: u64, step_ms: u64) {
+        let Self { rate, rate_until_ms, history, .. } = self;
+        update_rate(rate, rate_until_ms, &history.hour, ProcessHistory::bytes(1), now_ms, step_ms);
     }
 
     /// Change of the floor in bytes per minute, once it is known.
     pub fn bytes_per_minute(&self) -> Reading<f64> {
-        self.rate.clone().map(|units| units * ProcessHistory::bytes(1).0 as f64)
+        self.rate.as_ref().map(|rate| rate.per_minute)
+    }
+
+    /// Over how long a stretch that was measured, in milliseconds.
+    pub fn rate_over_ms(&self) -> Option<u64> {
+        self.rate.value().map(|rate| rate.over_ms)
     }
 
     /// That it is no longer listed.
@@ -331,10 +335,10 @@ impl ProcessRow {
     }
 }
 
-/// The slope only changes when a slot of 15 s is closed, so it is only then computed anew.
-fn update_rate<S: Slot>(rate: &mut Rate, until_ms: &mut u64, tier: &Tier<S>, now_ms: u64) {
-    if now_ms >= *until_ms {
-        *rate = rate_of(tier, now_ms, ProcessRow::RATE_WINDOW_MS);
-        *until_ms = (now_ms / tier.slot_ms() + 1) * tier.slot_ms();
+/// It is computed anew once a slot: with the first step that reaches into the next one, whose floor so far counts as well.
+fn update_rate<S: Slot>(rate: &mut Rate, until_ms: &mut u64, tier: &Tier<S>, unit: Bytes, now_ms: u64, step_ms: u64) {
+    if now_ms > *until_ms {
+        *rate = rate_of(tier, unit, now_ms, step_ms);
+        *until_ms = now_ms.next_multiple_of(slot_for(tier, step_ms));
     }
 }

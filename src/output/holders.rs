@@ -1,13 +1,13 @@
 //! Who holds the memory of one GPU, largest first, each in one short text.
 
 use super::line::{Glyphs, Item};
-use crate::model::{Bytes, Visibility};
+use crate::model::{Bytes, DeviceMemory, Visibility};
 use crate::monitor::{GpuRow, Monitor, ProcessRow};
 
 /// The most holders that a line names, however long it may be; the others are counted.
 pub const MOST_NAMED: usize = 8;
 
-/// The holders of one GPU, then what no listed process owns.
+/// The holders of one GPU, then what no listed process owns, and the host's part of a shared pool.
 pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs) -> Vec<Item> {
     let mut processes: Vec<&ProcessRow> = monitor.processes_of(at).collect();
     processes.sort_by_key(|process| (std::cmp::Reverse(process.bytes()), process.facts.key.pid));
@@ -37,6 +37,9 @@ pub(super) fn holders(monitor: &Monitor, at: usize, row: &GpuRow, glyphs: Glyphs
     }
     if let Some(bytes) = row.ledger.get().and_then(|ledger| ledger.notable_unattributed()) {
         items.push(item("unattributed", Some(bytes), glyphs));
+    }
+    if let Some(host) = row.memory.value().and_then(DeviceMemory::host).filter(|host| *host > Bytes::ZERO) {
+        items.push(item("host", Some(host), glyphs));
     }
     items
 }

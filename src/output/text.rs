@@ -101,7 +101,7 @@ fn figures(row: &GpuRow, glyphs: Glyphs) -> [String; 8] {
     let memory = row.memory.value();
     let bytes = |bytes: Option<Bytes>| or_unknown(bytes.map(|bytes| bytes.to_string()));
     let total = memory.map(DeviceMemory::total).or(row.facts.total.get());
-    let percent = memory.and_then(|memory| memory.taken().percent_of(memory.room()));
+    let percent = memory.and_then(DeviceMemory::used_share);
     let telemetry = &row.telemetry;
     [
         format!("{}/{} GiB", bytes(memory.and_then(DeviceMemory::used)), bytes(total)),

@@ -134,11 +134,12 @@ fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proc
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     if change.known {
         pen.put(&change.long(), if change.moves { text } else { label });
-        pen.put(&format!(" over the last {} min", ProcessRow::RATE_WINDOW_MS / 60_000), label);
+        let over = process.rate_over_ms().map_or_else(String::new, |ms| format!(" over the last {}", span(ms)));
+        pen.put(&over, label);
     } else if app.then().is_some() {
         pen.put("its change was not known yet", label);
     } else {
-        pen.put("its change is not known yet: that takes a minute", label);
+        pen.put("its change is not known yet: that takes a minute without a jump", label);
     }
 }
 

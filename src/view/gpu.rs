@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::bar;
-use super::figures::{Change, UNKNOWN, hour_and_minute, time_of_day};
+use super::figures::{Change, UNKNOWN, gib, hour_and_minute, time_of_day};
 use super::graph::{Graph, Scale};
 use super::layout::Block;
 use super::past::{Past, axis_label, total_of};
@@ -53,8 +53,11 @@ fn draw_line(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, theme: &T
     }
     if let Some(memory) = row.memory.value() {
         pen.put(&format!("{:5}", memory.free()), theme.style(Role::Figure)).put(" GiB free", label).skip(3);
-        let percent = memory.taken().percent_of(memory.room()).map_or_else(|| UNKNOWN.to_owned(), |p| p.to_string());
-        pen.put(&format!("{:5} of {} · {percent} %", memory.taken(), memory.total()), label);
+        let percent = memory.used_share().map_or_else(|| UNKNOWN.to_owned(), |p| p.to_string());
+        pen.put(&format!("{:>5} of {} · {percent} %", gib(memory.used()), memory.total()), label);
+        if let Some(host) = memory.host().filter(|host| *host > Bytes::ZERO) {
+            pen.put(&format!(" · host {host}"), label);
+        }
     }
     let wide = area.width >= WIDE - 2;
     let spans = trend(app, row, wide, theme);

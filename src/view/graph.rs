@@ -190,7 +190,8 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
     let spike = theme.style(Role::Text);
     for (x, column) in (area.left()..area.right()).zip(columns) {
         let Some((min, max)) = *column else { continue };
-        let (low, high) = (scale.eighths(min, rows), scale.eighths(max, rows));
+        // What is as low as the foot is still seen: only a time without readings is empty.
+        let (low, high) = (scale.eighths(min, rows).max(1), scale.eighths(max, rows).max(1));
         // In two rows a tower would be as loud as the rest: only the highest is drawn.
         let low = if rows <= 2 { high } else { low };
         for (row, y) in (area.top()..area.bottom()).rev().enumerate() {
@@ -243,7 +244,7 @@ mod tests {
     #[test]
     fn solid_is_the_lowest_and_a_spike_is_a_tower() {
         let columns = [Some((12, 12)), Some((12, 24)), None, Some((8, 8)), Some((0, 0))];
-        assert_eq!(drawn(&columns, 3), [" ░   ", "▄▄   ", "██ █ "]);
+        assert_eq!(drawn(&columns, 3), [" ░   ", "▄▄   ", "██ █▁"]);
     }
 
     #[test]

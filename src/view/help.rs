@@ -24,7 +24,7 @@ const MARKS: &[(&str, &str)] = &[
     ("– +", "in sum those below; Tab folds and opens"),
     ("≥", "of a moment before: at least; MOST at most"),
     ("≈", "the graph does not begin at zero"),
-    ("TREND", "change a minute of the lowest, over 5 min"),
+    ("TREND", "change a minute of the lowest, up to 5 min"),
     ("bus", "time in which memory was read or written"),
     ("own", "what vramtop itself takes of one CPU core"),
 ];

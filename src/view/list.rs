@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::bar::{self, Bar};
-use super::figures::{Change, UNKNOWN};
+use super::figures::{Change, UNKNOWN, gib};
 use super::gpu::{absence, peak_at, tall_peak};
 use super::graph::{Scale, draw_columns, draw_cursor};
 use super::layout::List;
@@ -16,7 +16,7 @@ use crate::app::{App, Spot, Target};
 use crate::model::DeviceMemory;
 use crate::monitor::GpuRow;
 
-/// What the figure says itself that it is, where there is no head.
+/// Without a head the figure says itself what it is.
 const CAPTION: &str = " free";
 
 /// Which columns there are, and their widths. Those without cells are given up.
@@ -35,13 +35,17 @@ struct Columns {
 }
 
 impl Columns {
-    /// Power and degrees go first, then the history, what is used, and utilization; at last the trend is an arrow.
-    fn new(width: u16, gpus: &[GpuRow]) -> Self {
-        let label = gpus.iter().map(|row| width_of(&row.label)).max().unwrap_or(1);
+    /// The columns for what the devices have to say.
+    fn of(width: u16, gpus: &[GpuRow]) -> Self {
+        let longest = |text: &dyn Fn(&GpuRow) -> String| gpus.iter().map(|row| width_of(&text(row))).max().unwrap_or(1);
+        Self::new(width, longest(&|row| row.label.clone()), longest(&free_of), longest(&watts_of))
+    }
+
+    /// Power and degrees go first, then the history, what is used, and utilization; at last the trend is an arrow. The figures of
+    /// two columns never touch, however long they are: `label`, `free` and `watts` are the widths of the longest.
+    fn new(width: u16, label: u16, free: u16, watts: u16) -> Self {
         let gpu = label.max(if width < 60 { 1 } else { 3 });
-        let figure = gpus.iter().filter_map(|row| row.memory.value()).map(|memory| width_of(&memory.free().to_string())).fold(4, u16::max);
-        // A blank before the figure, however long that is.
-        let free = if (36..60).contains(&width) { 1 + figure + width_of(CAPTION) } else { (1 + figure).max(6) };
+        let free = 1 + if (36..60).contains(&width) { free.max(4) + width_of(CAPTION) } else { free.max(5) };
         let mut columns = Self { gpu, free, percent: 5, trend: 2, ..Self::default() };
         if width >= 60 {
             columns.trend = 13;
@@ -50,7 +54,7 @@ impl Columns {
             columns = Self { used: 8, history: 15, util: 6, ..columns };
         }
         if width >= 150 {
-            columns = Self { free: 8, history: 40, trend: 24, degrees: 6, power: 11, ..columns };
+            columns = Self { free: free.max(8), history: 40, trend: 24, degrees: 6, power: (watts + 1).max(11), ..columns };
         }
         let gaps = 2 + 2 + 2 * u16::from(columns.history > 0) + u16::from(width >= 60);
         let rest = columns.gpu + columns.free + columns.used + columns.percent + columns.trend + columns.util + columns.degrees + columns.power;
@@ -59,15 +63,24 @@ impl Columns {
     }
 }
 
+/// What is free, in GiB.
+fn free_of(row: &GpuRow) -> String {
+    row.memory.value().map_or_else(|| UNKNOWN.to_owned(), |memory| memory.free().to_string())
+}
+
+fn watts_of(row: &GpuRow) -> String {
+    format!("{} W", telemetry::watts_of_limit(row))
+}
+
 /// Cells of the histories in that room.
 pub(super) fn history_cells(list: &List, app: &App) -> u16 {
-    Columns::new(list.area.width, app.picture().monitor().gpus()).history
+    Columns::of(list.area.width, app.picture().monitor().gpus()).history
 }
 
 /// Draws the rows, and the names of their columns. Says what can be clicked.
 pub(super) fn draw(buffer: &mut Buffer, list: &List, app: &App, past: &Past, theme: &Theme) -> Vec<Spot> {
     let gpus = app.picture().monitor().gpus();
-    let columns = Columns::new(list.area.width, gpus);
+    let columns = Columns::of(list.area.width, gpus);
     if let Some(head) = list.head {
         draw_head(buffer, head, &columns, app, past, theme);
     }
@@ -91,12 +104,17 @@ fn draw_head(buffer: &mut Buffer, area: Rect, columns: &Columns, app: &App, past
     pen.left("WHO HOLDS IT", columns.bar, label).right("USED", columns.used, label).right("%", columns.percent, label).skip(1);
     if columns.history > 0 {
         pen.skip(1);
-        let mut title = format!("LAST {}", past.span());
         let gpus = app.picture().monitor().gpus().iter().enumerate();
         let mut scales = gpus.filter(|(_, row)| row.memory.is_value()).map(|(gpu, _)| past.scale(gpu));
-        if let Some(scale) = scales.next().filter(|first| columns.history >= 30 && scales.all(|scale| scale == *first)) {
-            title = format!("{title}  {}–{} GiB", axis_label(scale.base), axis_label(scale.top));
-        }
+        let first = scales.next();
+        let is_one = scales.all(|scale| Some(scale) == first);
+        let (span, roomy) = (past.span(), columns.history >= 30);
+        let title = match first {
+            Some(scale) if is_one && roomy => format!("LAST {span}  {}–{} GiB", axis_label(scale.base), axis_label(scale.top)),
+            Some(_) if !is_one && roomy => format!("LAST {span}  each card on its scale"),
+            Some(_) if !is_one => format!("{span} own scale"),
+            _ => format!("LAST {span}"),
+        };
         pen.left(&title, columns.history + 1, label).skip(1);
     }
     pen.skip(1).left("TREND", columns.trend, label).right("UTIL", columns.util, label);
@@ -109,10 +127,9 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     let (text, label, figure) = (theme.style(Role::Text), theme.style(Role::Label), theme.style(Role::Figure));
     let memory = row.memory.value();
     let narrow = area.width < 60;
-    let free = memory.map_or_else(|| UNKNOWN.to_owned(), |memory| memory.free().to_string());
     let mut pen = Pen::new(buffer, area);
-    let caption = if narrow && columns.free > width_of(CAPTION) + 1 { CAPTION } else { "" };
-    pen.left(&row.label, columns.gpu, text).right(&free, columns.free - width_of(caption), figure).put(caption, label);
+    let caption = if (36..60).contains(&area.width) { CAPTION } else { "" };
+    pen.left(&row.label, columns.gpu, text).right(&free_of(row), columns.free - width_of(caption), figure).put(caption, label);
     if narrow {
         pen.skip(1);
     } else {
@@ -120,9 +137,8 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     }
     let bar_at = Rect { x: area.right() - pen.room(), width: columns.bar.min(pen.room()), height: 1, ..area };
     pen.skip(columns.bar);
-    pen.right(&memory.map_or_else(String::new, |memory| memory.taken().to_string()), columns.used, label);
-    let percent =
-        memory.and_then(|memory| memory.taken().percent_of(memory.room())).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
+    pen.right(&memory.map_or_else(String::new, |memory| gib(memory.used())), columns.used, label);
+    let percent = memory.and_then(DeviceMemory::used_share).map_or_else(|| UNKNOWN.to_owned(), |percent| percent.to_string());
     let percent = if narrow { format!("{percent} %") } else { percent };
     pen.right(&percent, columns.percent, label).skip(1);
     let history_at = Rect { x: area.right() - pen.room(), width: (columns.history + 2).min(pen.room()), ..area };
@@ -140,7 +156,7 @@ fn draw_row(buffer: &mut Buffer, area: Rect, gpu: usize, columns: &Columns, app:
     }
     let utilization = format!("{} %", telemetry::utilization(row));
     pen.right(&utilization, columns.util, label).right(&telemetry::degrees(row), columns.degrees, label);
-    pen.right(&format!("{} W", telemetry::watts_of_limit(row)), columns.power, label);
+    pen.right(&watts_of(row), columns.power, label);
     let bar = draw_bar(buffer, bar_at, app, gpu, row, theme);
     if columns.history > 0 {
         draw_history(buffer, history_at, row, past.scale(gpu), past, theme);
@@ -188,8 +204,7 @@ fn draw_below(buffer: &mut Buffer, area: Rect, app: &App, row: &GpuRow, unnamed:
 fn draw_more(buffer: &mut Buffer, area: Rect, list: &List, gpus: &[GpuRow], theme: &Theme) {
     let (above, below) = (list.first, gpus.len().saturating_sub(list.first + list.count));
     let hidden = gpus.iter().enumerate().filter(|(at, _)| *at < list.first || *at >= list.first + list.count);
-    let share = |memory: &DeviceMemory| memory.taken().percent_of(memory.room());
-    let fullest = hidden.filter_map(|(_, row)| row.memory.value().and_then(share)).max_by(|a, b| a.value().total_cmp(&b.value()));
+    let fullest = hidden.filter_map(|(_, row)| row.memory.value().and_then(DeviceMemory::used_share)).max_by(|a, b| a.value().total_cmp(&b.value()));
     let counts = match (above, below) {
         (0, below) => format!("{below} more below"),
         (above, 0) => format!("{above} more above"),
@@ -197,4 +212,23 @@ fn draw_more(buffer: &mut Buffer, area: Rect, list: &List, gpus: &[GpuRow], them
     };
     let fullest = fullest.map_or_else(String::new, |percent| format!(", fullest {percent} %"));
     Pen::new(buffer, area).sentence(&format!("{counts}{fullest}"), theme.style(Role::Label));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn two_figures_never_touch(width in 30..300_u16, label in 1..6_u16, free in 1..7_u16, watts in 3..13_u16) {
+            let columns = Columns::new(width, label, free, watts);
+            let caption = if (36..60).contains(&width) { width_of(CAPTION) } else { 0 };
+            prop_assert!(columns.free > free + caption);
+            prop_assert!(columns.power == 0 || columns.power > watts);
+            // The longest of the others: 1999.9 of a pool, 100, 100 %, 100 °C.
+            prop_assert!(columns.used == 0 || columns.used > 6);
+            prop_assert!(columns.percent > 3 && (columns.util == 0 || columns.util > 5) && (columns.degrees == 0 || columns.degrees > 3));
+        }
+    }
 }

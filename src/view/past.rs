@@ -108,16 +108,24 @@ impl Course {
     }
 }
 
-/// Devices of one size share their scale, so that their bases move together.
+/// Cards of like size share their scale, so that a row of a graph is as many GiB on one as on the other and their bases move together.
+/// On one scale with a card of 140 GiB nothing of one of 16 could be read: a card or an instance of another size has its own.
 fn scales(gpus: &[GpuRow], from_ms: Option<u64>, minutes: u64) -> Vec<Scale> {
     let unit = u32::try_from(Bytes::GIB / Bytes::KIB).unwrap_or(u32::MAX);
     let cards: Vec<(u32, Option<u32>)> =
         gpus.iter().map(|row| (kib_of(row), from_ms.map_or(Some(0), |from_ms| lowest(row, from_ms, minutes)))).collect();
     let scale = |(total, _): &(u32, Option<u32>)| {
-        let lowest = cards.iter().filter(|(peer, _)| peer == total).filter_map(|(_, lowest)| *lowest).min();
-        Scale { base: base(lowest.unwrap_or(0), *total, unit), top: *total }
+        let top = like(*total, cards.iter().map(|(peer, _)| *peer));
+        let peers = cards.iter().filter(|(peer, _)| like(*peer, cards.iter().map(|(peer, _)| *peer)) == top);
+        let lowest = peers.filter_map(|(_, lowest)| *lowest).min();
+        Scale { base: base(lowest.unwrap_or(0), top, unit), top }
     };
     cards.iter().map(scale).collect()
+}
+
+/// The largest of those that are no more than a twentieth larger: cards of 80 GB tell 79.6 or 80.0 GiB.
+fn like(total: u32, all: impl Iterator<Item = u32>) -> u32 {
+    all.filter(|other| *other >= total && *other - total <= total / 20).max().unwrap_or(total)
 }
 
 /// All of a device's memory: as it is now, or as it was when the device was opened; zero where it is not known.
@@ -167,6 +175,12 @@ mod tests {
         let late = Course { to_ms: 90_000, ..course };
         assert_eq!([29_999, 30_000].map(|at| late.cell_of(at)), [None, Some(0)]);
         assert_eq!(late.cells_of(20_000), 3);
+    }
+
+    #[test]
+    fn cards_of_like_size_share_their_top() {
+        let cards = [8_144, 8_192, 2_456, 14_377];
+        assert_eq!(cards.map(|total| like(total, cards.into_iter())), [8_192, 8_192, 2_456, 14_377]);
     }
 
     #[test]

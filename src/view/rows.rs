@@ -226,6 +226,7 @@ impl Row<'_> {
                 };
                 words.to_owned()
             }
+            Holder::Untracked { count: 1 } => "1 other, counted only".to_owned(),
             Holder::Untracked { count } => format!("{count} others, counted only"),
             Holder::Process { .. } | Holder::Ended { .. } | Holder::Group { .. } => {
                 process.map_or_else(String::new, |row| name(row, width, !self.rank_apart))
@@ -248,9 +249,7 @@ pub(super) fn count_of_gpus(group: &Group) -> String {
 pub(super) fn group_name(group: &Group) -> String {
     match (group.id.name(), group.id.grouping()) {
         (Some(name), Grouping::Container) => format!("container {name}"),
-        (Some(name), _) => name.to_string(),
-        (None, Grouping::User) => "not visible here".to_owned(),
-        (None, grouping) => format!("no {}", grouping.word()),
+        (_, _) => group.id.to_string(),
     }
 }
 

@@ -96,7 +96,8 @@ fn instances(picture: &Picture, parent: &GpuRow) -> Vec<Slice> {
         }
         let largest = picture.rows_of(at).next();
         let hue = largest.map_or(Hue::Unseen, |row| row.holder.hue());
-        let letter = row.facts.instance.and_then(|number| char::from_digit(number, 10)).unwrap_or('*');
+        // A number alone would be a card's.
+        let letter = largest.and_then(|row| row.holder.letter()).unwrap_or('*');
         let mut labels = vec![format!("{} {bytes}", row.label), row.label.clone(), letter.to_string()];
         if let Some((_, profile)) = row.facts.name.as_str().rsplit_once("MIG ") {
             labels.insert(0, format!("{} {profile} {bytes}", row.label));
