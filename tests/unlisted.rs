@@ -61,7 +61,7 @@ fn shown(records: &[Record], at_ms: u64) -> Shown {
                 view(&app, &theme, frame);
             })
             .expect("drawn");
-        let owners = app.picture().owners().iter().map(|owner| owner.figure()).collect();
+        let owners = app.picture().owners().iter().map(vramtop::app::Owner::figure).collect();
         return Shown { monitor, sample: sample.as_ref().clone(), json, log, once, frame: terminal.backend().to_string(), owners };
     }
     panic!("no step ends at {at_ms}")

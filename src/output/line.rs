@@ -94,8 +94,8 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// For these lines. With `cut` no line is longer: columns make way for holders and notes, on all lines alike.
     pub(super) fn new(columns: &'a [Column], glyphs: Glyphs, lines: &[Line], cut: Option<usize>) -> Self {
-        let width_of = |at: usize| lines.iter().filter_map(|line| line.cells.get(at)).map(|cell| cell.width()).max();
-        let widths = columns.iter().enumerate().map(|(at, column)| width_of(at).filter(|w| *w > 0).map_or(0, |w| w.max(column.least))).collect();
+        let widest = |at: usize| lines.iter().filter_map(|line| line.cells.get(at)).map(|cell| cell.width()).max();
+        let widths = columns.iter().enumerate().map(|(at, column)| widest(at).filter(|w| *w > 0).map_or(0, |w| w.max(column.least))).collect();
         let mut layout = Self { columns, widths, cut, glyphs };
         if let Some(cut) = cut {
             layout.make_way(lines, cut);
@@ -105,12 +105,8 @@ impl<'a> Layout<'a> {
 
     /// Leaves out columns until every line shows its largest holder, or where that cannot be, at least how many it has.
     fn make_way(&mut self, lines: &[Line], cut: usize) {
-        let mut order: Vec<usize> = (0..self.columns.len()).filter(|at| self.columns[*at].yields != Yields::Never).collect();
-        order.sort_by_key(|at| self.columns[*at].yields);
+        let order = self.order();
         let to_a_name = order.iter().filter(|at| matches!(self.columns[**at].yields, Yields::ToAName(_))).count();
-        let fits = |layout: &Self, wanted: fn(&Self, &Line) -> usize| {
-            lines.iter().all(|line| layout.parts(line).iter().map(|part| part.width()).sum::<usize>() + wanted(layout, line) <= cut)
-        };
         let whole = self.widths.clone();
         for (wanted, most) in [(Self::first_and_more as fn(&Self, &Line) -> usize, to_a_name), (Self::only_more, order.len())] {
             self.widths.clone_from(&whole);
@@ -118,11 +114,18 @@ impl<'a> Layout<'a> {
                 if let Some(at) = gone.checked_sub(1) {
                     self.widths[order[at]] = 0;
                 }
-                if fits(self, wanted) {
+                if lines.iter().all(|line| width_of(&self.cells(line, &self.widths)) + wanted(self, line) <= cut) {
                     return;
                 }
             }
         }
+    }
+
+    /// Positions of the columns that make way, the first to go first.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.columns.len()).filter(|at| self.columns[*at].yields != Yields::Never).collect();
+        order.sort_by_key(|at| self.columns[*at].yields);
+        order
     }
 
     fn first_and_more(&self, line: &Line) -> usize {
@@ -135,32 +138,47 @@ impl<'a> Layout<'a> {
 
     /// Appends one line and its end.
     pub(super) fn write(&self, line: &Line, out: &mut String) {
-        let mut parts = self.parts(line);
+        let notes = || line.notes.iter().map(|note| format!("  {note}"));
         let Some(cut) = self.cut else {
-            let items = line.items.iter().map(|item| format!("  {}", item.text));
-            parts.extend(items);
+            let mut parts = self.cells(line, &self.widths);
+            parts.extend(notes());
+            parts.extend(line.items.iter().map(|item| format!("  {}", item.text)));
             return finish(&parts, out);
         };
-        let used: usize = parts.iter().map(|part| part.width()).sum();
-        parts.push(self.fitting(&line.items, cut.saturating_sub(used)));
+        let mut parts = self.beside_notes(line, cut);
+        parts.extend(notes());
+        parts.push(self.fitting(&line.items, cut.saturating_sub(width_of(&parts))));
         // Where not even the figures and the reason fit, what is cut is marked as cut.
         finish(&[ending(&parts.concat(), cut, self.glyphs.more)], out);
     }
 
-    /// Columns and notes with the blanks before them.
-    fn parts(&self, line: &Line) -> Vec<String> {
-        let mut parts = Vec::with_capacity(self.columns.len() + line.items.len());
-        for ((cell, column), width) in line.cells.iter().zip(self.columns).zip(&self.widths) {
+    /// The cells that leave room for the notes. A line that has some is an exception, so that the others keep their columns.
+    fn beside_notes(&self, line: &Line, cut: usize) -> Vec<String> {
+        let mut widths = self.widths.clone();
+        let wanted = line.notes.iter().map(|note| note.width() + 2).sum::<usize>() + self.only_more(line);
+        let mut order = self.order().into_iter();
+        loop {
+            let cells = self.cells(line, &widths);
+            match order.next() {
+                Some(at) if !line.notes.is_empty() && width_of(&cells) + wanted > cut => widths[at] = 0,
+                _ => return cells,
+            }
+        }
+    }
+
+    /// The cells of the columns that are not left out, with the blanks before them.
+    fn cells(&self, line: &Line, widths: &[usize]) -> Vec<String> {
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for ((cell, column), width) in line.cells.iter().zip(self.columns).zip(widths) {
             if *width == 0 {
                 continue;
             }
             let blanks = width.saturating_sub(cell.width());
             let (before, after) = if column.left { (0, blanks) } else { (blanks, 0) };
             let prefix = if cell.is_empty() { " ".repeat(column.prefix.width()) } else { column.prefix.to_owned() };
-            parts.push(format!("{}{prefix}{}{cell}{}", " ".repeat(column.gap), " ".repeat(before), " ".repeat(after)));
+            cells.push(format!("{}{prefix}{}{cell}{}", " ".repeat(column.gap), " ".repeat(before), " ".repeat(after)));
         }
-        parts.extend(line.notes.iter().map(|note| format!("  {note}")));
-        parts
+        cells
     }
 
     /// As many items as fit, and how many more there are; nothing where not even that fits.
@@ -190,6 +208,10 @@ impl<'a> Layout<'a> {
             None => format!("  {more} +{} {unknown}", items.len()),
         }
     }
+}
+
+fn width_of(parts: &[String]) -> usize {
+    parts.iter().map(|part| part.width()).sum()
 }
 
 /// At most `cut` columns of it; the mark stands where something was cut.
