@@ -2,6 +2,7 @@
 //!
 //! [`Monitor::apply`] is the only writer. Pictures read it through the getters and change nothing.
 
+mod account;
 mod ended;
 mod past;
 mod rows;
@@ -13,13 +14,12 @@ pub use rows::{GpuRow, Peak, ProcessRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use account::Account;
 use ended::Graveyard;
-use rows::Account;
 
 use crate::insight::Warning;
 use crate::model::{
-    Absence, Bytes, Event, EventKind, GpuFacts, GpuId, GpuSample, GpuState, Header, Ledger, ListState, Moment, OwnCost, ProcessFacts, ProcessKey,
-    Reading, Record, SafeText, Sample,
+    Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, Moment, OwnCost, ProcessFacts, ProcessKey, Record, SafeText, Sample,
 };
 
 /// Everything that the records so far amount to.
@@ -163,7 +163,7 @@ impl Monitor {
         self.samples += 1;
         let facts: Vec<Arc<GpuFacts>> = self.gpus.iter().map(|row| Arc::clone(&row.facts)).collect();
         for (at, (row, gpu)) in self.gpus.iter_mut().zip(&sample.gpus).enumerate() {
-            row.apply(gpu, account(at, gpu, sample, &facts), sample);
+            row.apply(gpu, Account::of(at, sample, &facts), sample);
         }
         self.apply_processes(sample);
         // Who is left although the sample does not speak of them stands in a list that could not be read.
@@ -372,27 +372,6 @@ impl Monitor {
 /// What a sample led to, without a device.
 const fn happened(sample: &Sample, kind: EventKind) -> Event {
     Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu: None, kind }
-}
-
-/// Where the bytes of the device at `at` are, as far as this step can say.
-fn account(at: usize, gpu: &GpuSample, sample: &Sample, facts: &[Arc<GpuFacts>]) -> Account {
-    // A MIG parent's memory is held by the processes of its instances, which stand with those.
-    let counts = |place: usize| place == at || facts.get(place).is_some_and(|facts| facts.parent.as_ref() == Some(&gpu.id));
-    // A list that is not of this moment explains nothing of it.
-    let (mut explained, mut older) = (true, None);
-    for list in sample.gpus.iter().enumerate().filter(|(place, _)| counts(*place)).map(|(_, gpu)| &gpu.processes) {
-        match list {
-            Reading::Value(ListState::Fresh) => {}
-            Reading::Absent(Absence::StaleSince(since_ms)) => older = Some(older.map_or(*since_ms, |oldest: u64| oldest.min(*since_ms))),
-            Reading::Value(ListState::Partial(_)) | Reading::Absent(_) => explained = false,
-        }
-    }
-    let shares = sample.processes.iter().filter(|p| counts(p.gpu)).map(|p| p.memory.get());
-    match (explained, older) {
-        (true, Some(since_ms)) => Account::Older { since_ms },
-        (true, None) => Account::Now(Ledger::of(&gpu.memory, shares.chain(gpu.untracked.share()))),
-        (false, _) => Account::Now(gpu.memory.as_ref().map(Ledger::unexplained)),
-    }
 }
 
 /// The same process: equal PID, and start times that do not contradict each other.

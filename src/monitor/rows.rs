@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::account::Account;
 use crate::history::{GpuHistory, ProcessHistory, Slot, Tier};
 use crate::insight::{Named, Rate, Warning, rate_of, slot_for};
 use crate::model::{
@@ -24,17 +25,6 @@ impl Peak {
             *peak = Some(Self { bytes, at });
         }
     }
-}
-
-/// What a step says of where a device's bytes are.
-pub(super) enum Account {
-    /// An account of its own, or why there is none.
-    Now(Reading<Ledger>),
-    /// No list was read in it; the last one is of then.
-    Older {
-        /// When that was, on the sample's own clock.
-        since_ms: u64,
-    },
 }
 
 /// What became of a device's process lists in a step.

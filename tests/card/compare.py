@@ -18,7 +18,7 @@ def main(log, smi, spikes):
         memory = record["gpus"][0]["memory"]
         offset = at - record["elapsed_ms"] / 1000
         samples.append((at, memory["used"]))
-        maxima.append((at, memory["used"], memory["used_max"]))
+        maxima.append((memory["used_min"], memory["used_max"]))
         changes += [(offset + ms / 1000, used) for ms, used in memory["lane"] if used is not None]
     mib = lambda b: -(-b // 1048576)
     same = near = total = 0
@@ -37,8 +37,8 @@ def main(log, smi, spikes):
         same += int(used) in values
         near += any(abs(int(used) - v) <= 1 for v in values)
     print(f"nvidia-smi lines in the window: {total}; the same MiB: {same}; within 1 MiB: {near}")
-    higher = [(at, u, m) for at, u, m in maxima if m > u + (1 << 30)]
-    print(f"samples whose used_max is over 1 GiB above used: {len(higher)}; spikes that the job made in the window:",
+    higher = [high for low, high in maxima if high > low + (1 << 30)]
+    print(f"samples whose used_max is over 1 GiB above their used_min: {len(higher)}; spikes that the job made in the window:",
           sum(1 for line in open(spikes) if line.startswith("spike") and samples[0][0] <= float(line.split()[1]) <= samples[-1][0]))
 
 

@@ -87,8 +87,8 @@ fn a_list_that_fails_in_part_is_not_a_whole_one() {
     let one = said(&mut machine.vramtop(&["--query-compute-apps=pid,used_memory", "--format=csv,noheader"]));
     assert_eq!((one.code, one.out.as_str()), (Some(5), "5000002, 4096 MiB\n"));
     assert_eq!(one.err, "vramtop: GPU 0: not all of its processes can be listed (failed: Unknown)\n");
-    let once = said(&mut machine.vramtop(&["--once"]));
-    assert!(once.out.ends_with("holders: some unknown, failed: Unknown  ?(5000002) 4.0G\n"), "{}", once.out);
+    let look = said(&mut machine.vramtop(&["--once"]));
+    assert!(look.out.ends_with("holders: some unknown, failed: Unknown  ?(5000002) 4.0G\n"), "{}", look.out);
 }
 
 #[test]
