@@ -46,9 +46,6 @@ where
         }))
         .unwrap_or_else(|panic| Some(SourceEnd::Failed(SourceError::Panicked(panic_text(panic.as_ref())))));
         if let Some(end) = ended {
-            if let SourceEnd::Failed(error) = &end {
-                log::error!("reading ended: {error}");
-            }
             send(Feed::Ended(end));
         }
     };

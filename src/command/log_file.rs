@@ -52,7 +52,8 @@ impl Log for LogFile {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            let text = format!("{:<5} {}", record.level(), SafeText::new(&record.args().to_string()));
+            let told = record.args().to_string().lines().collect::<Vec<_>>().join(" ");
+            let text = format!("{:<5} {}", record.level(), SafeText::new(&told));
             let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if lines.as_mut().is_some_and(|lines| lines.write(&text).is_err()) {
                 *lines = None;

@@ -136,6 +136,7 @@ impl ScreenLoop {
                 if self.app.picture().monitor().samples() == 0 {
                     return Err(error.into());
                 }
+                log::error!("reading ended: {error}");
                 self.update(Msg::Ended { reason: error.to_string(), failed: true })
             }
             Input::Terminal(event::Event::Key(key)) => self.update(Msg::Key(key)),

@@ -194,7 +194,9 @@ impl<'a> Layout<'a> {
                 return text + &more;
             }
         }
-        String::new()
+        // That there are some, at least.
+        let mark = format!("  {}", self.glyphs.more);
+        if items.is_empty() || mark.width() > room { String::new() } else { mark }
     }
 
     /// `… +3 11.0G`; the sum is unknown when one of them is.

@@ -154,7 +154,8 @@ fn a_narrow_line_ends_after_a_whole_holder() {
 ";
     assert_eq!(lines(&monitor, &at_width(80)), expected);
     assert_eq!(lines(&monitor, &at_width(50)), "0  124.3/140.4 GiB  free 15.5  … +3 124.3G\n1  136.2/140.4 GiB  free  3.6  … +4 136.2G\n");
-    assert_eq!(lines(&monitor, &at_width(20)), "0  124.3/140.4 GiB\n1  136.2/140.4 GiB\n");
+    assert_eq!(lines(&monitor, &at_width(40)), "0  124.3/140.4 GiB  free 15.5  …\n1  136.2/140.4 GiB  free  3.6  …\n");
+    assert_eq!(lines(&monitor, &at_width(20)), "0  124.3/140.4 GiB …\n1  136.2/140.4 GiB …\n");
     for width in 1..170 {
         assert!(lines(&monitor, &at_width(width)).lines().all(|line| line.chars().count() <= width), "{width}");
     }
@@ -226,7 +227,7 @@ fn what_is_unknown_says_why() {
     assert_eq!(lines(&monitor, &LineOptions::default()), expected);
     // What a card that fails needs for its reason is taken from its own figures, not from the others'.
     let expected = "\
-0    —/140.4 GiB  memory: failed: GPU is lost  holders: not permitted
+0    —/140.4 GiB  free     —  memory: failed: GPU is lost  holders: not …
 1 NVIDIA H200  lost: the driver no longer answers for it
 2 NVIDIA H200  asleep: left alone, so that it stays asleep
 3 NVIDIA A100  5.0/140.4 GiB    4%  free 134.8  util 5%  ann:x.py(5) —

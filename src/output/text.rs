@@ -24,7 +24,7 @@ const COLUMNS: [Column; 10] = [
     Column { gap: 1, prefix: "", least: 0, left: true, yields: Yields::ToTheSum(3) }, // name
     Column { gap: 2, prefix: "", least: 0, left: false, yields: Yields::Never }, // used of total
     Column { gap: 2, prefix: "", least: 4, left: false, yields: Yields::ToTheSum(2) }, // percent of the room
-    Column { gap: 2, prefix: "free ", least: 0, left: false, yields: Yields::ToTheSum(5) },
+    Column { gap: 2, prefix: "free ", least: 0, left: false, yields: Yields::Never },
     Column { gap: 2, prefix: "util ", least: 0, left: false, yields: Yields::ToTheSum(0) },
     Column { gap: 2, prefix: "", least: 0, left: false, yields: Yields::ToAName(1) }, // temperature
     Column { gap: 1, prefix: "", least: 0, left: false, yields: Yields::ToAName(0) }, // power of its limit

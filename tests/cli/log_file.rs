@@ -44,7 +44,11 @@ fn it_is_appended_to_and_names_the_end() {
     }
     let text = fs::read_to_string(&file).expect("written");
     assert_eq!(text.matches("begins, process").count(), 2, "{text}");
-    assert!(text.contains("ERROR no GPU \"7\" here"), "{text}");
+    assert_eq!(text.matches("ERROR no GPU \"7\" here").count(), 1, "{text}");
+    // Two lines for people are one in the file.
+    let said = said(machine.vramtop(&["--once", "--nvml-library", "/nonexistent.so"]).arg("--log-file").arg(&file));
+    assert_eq!((said.code, said.err.lines().count()), (Some(3), 2), "{}", said.err);
+    assert_eq!(fs::read_to_string(&file).expect("written").lines().count(), text.lines().count() + 2);
 }
 
 #[test]

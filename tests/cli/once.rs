@@ -158,7 +158,7 @@ fn columns_is_honoured_and_cuts_after_a_whole_part() {
         ("80", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  util 40%  41°C  … +3 64.5G"),
         ("60", "0 NVIDIA H200  64.5/140.4 GiB   46%  free  75.3  … +3 64.5G"),
         ("50", "0  64.5/140.4 GiB  free  75.3  … +3 64.5G"),
-        ("30", "0  64.5/140.4 GiB  … +3 64.5G"),
+        ("40", "0  64.5/140.4 GiB  free  75.3  …"),
     ];
     for (columns, line) in lines {
         assert_eq!(first(&machine, columns).as_deref(), Some(line), "{columns}");
