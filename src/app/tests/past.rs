@@ -88,6 +88,26 @@ fn what_no_ring_keeps_is_absent() {
 }
 
 #[test]
+fn a_moment_at_which_nothing_was_read_stays_empty_while_the_failure_lasts() {
+    // The list and the card are read until second 35 and not since; the moment is 5 s into that, and its 15 s began while they were.
+    let mut app = after(1..=35, 1, |_| vec![(1, 30)]);
+    for second in 36..=42 {
+        let Record::Sample(mut sample) = sample_here(second, &[(1, 30)]) else { panic!("a sample") };
+        let gpu = &mut sample.gpus[0];
+        (gpu.memory, gpu.processes) = (Reading::failed("Unknown"), Reading::failed("Unknown"));
+        (sample.processes[0].memory, sample.processes[0].range) = (Reading::Absent(Absence::StaleSince(35_000)), None);
+        take(&mut app, Record::Sample(sample));
+    }
+    press(&mut app, KeyCode::Left);
+    press(&mut app, KeyCode::Left);
+    assert_eq!(app.then().map(|then| then.at_ms), Some(39_999));
+    assert_eq!(rows(&app).0, [(1, "—".to_owned())]);
+    let process = &app.picture().monitor().processes()[0];
+    assert_eq!((process.range, process.peak, process.bytes_per_minute().get()), (None, None, None));
+    assert_eq!(app.picture().owners().iter().map(Owner::figure).collect::<Vec<_>>(), ["—"]);
+}
+
+#[test]
 fn several_figures_of_a_coarse_slot_are_at_least_the_lowest() {
     // A saw of 10 and 30 GiB, three minutes ago: the second ring of a process reaches back two.
     let mut app = after(1..=300, 10, |second| vec![(1, if second % 2 == 0 { 30 } else { 10 })]);
