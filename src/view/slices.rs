@@ -94,7 +94,8 @@ fn instances(picture: &Picture, parent: &GpuRow) -> Vec<Slice> {
         if bytes.0 * 20 < Bytes::GIB {
             return None;
         }
-        let largest = picture.rows_of(at).next();
+        // Who held it when its list could last be read may be gone.
+        let largest = picture.rows_of(at).next().filter(|row| !picture.is_kept(row));
         let hue = largest.map_or(Hue::Unseen, |row| row.holder.hue());
         // A number alone would be a card's.
         let letter = largest.and_then(|row| row.holder.letter()).unwrap_or('*');
