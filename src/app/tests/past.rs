@@ -48,10 +48,30 @@ fn a_step_back_shows_what_was_held_then() {
     assert_eq!(rows(&app).0[0], (1, "50.0".to_owned()));
     press(&mut app, KeyCode::Right);
     press(&mut app, KeyCode::Right);
-    // The newest of what is held, and then the live one.
-    assert_eq!((app.then(), rows(&app).0.len(), app.freshness()), (None, 2, Freshness::Held));
-    press(&mut app, KeyCode::Char(' '));
-    assert_eq!((rows(&app).0, app.freshness()), (vec![(9, "90.0".to_owned())], Freshness::Live));
+    assert_eq!((app.then(), rows(&app).0, app.freshness()), (None, vec![(9, "90.0".to_owned())], Freshness::Live));
+}
+
+#[test]
+fn where_there_is_nothing_older_nothing_is_held() {
+    // All of three seconds is in the newest column.
+    let mut app = after(1..=3, 8, |second| vec![(1, second)]);
+    for is_held in [false, true] {
+        assert_eq!(press(&mut app, KeyCode::Left), Effect::Redraw);
+        assert_eq!((app.then(), app.note()), (None, Some("there is nothing older")));
+        assert_eq!(app.freshness() == Freshness::Held, is_held);
+        // Held by its own key it goes on by that.
+        press(&mut app, KeyCode::Char(' '));
+    }
+    assert_eq!((app.freshness(), app.note()), (Freshness::Live, None));
+    // Nor is a look at the oldest any older for another step.
+    take(&mut app, sample_here(9, &[(1, 9)]));
+    press(&mut app, KeyCode::Left);
+    let oldest = app.then();
+    assert_eq!((oldest.map(|then| then.at_ms), app.note()), (Some(7_999), None));
+    press(&mut app, KeyCode::Left);
+    assert_eq!((app.then(), app.note()), (oldest, Some("there is nothing older")));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!((app.then(), app.freshness()), (None, Freshness::Live));
 }
 
 #[test]
@@ -195,11 +215,7 @@ fn the_close_look_goes_back_through_time_and_each_way_leads_to_now() {
         press(&mut app, way);
         assert_eq!((app.then(), looked_at(&app).as_deref(), app.detail().is_some()), (None, Some("70.0"), is_still_close));
         update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
-        assert_eq!(app.screen(), Screen::Dashboard);
-        if app.freshness() == Freshness::Held {
-            press(&mut app, KeyCode::Char(' '));
-        }
-        assert_eq!(app.freshness(), Freshness::Live);
+        assert_eq!((app.screen(), app.freshness()), (Screen::Dashboard, Freshness::Live));
     }
 }
 
