@@ -145,8 +145,8 @@ fn an_instance_whose_list_cannot_be_read_is_nobody_s_on_its_card() {
         (process.memory, process.range) = (Reading::Absent(Absence::StaleSince(SECONDS * 1000)), None);
     }
     update(&mut app, Msg::Record(Box::new(Record::Sample(sample))));
-    // Its shade is that of whoever is not seen here, and a click leads to nobody: the last row stays selected.
-    assert_eq!(on_the_card(&mut app), (Some("█ a ░ 0.1 30.5 ?".to_owned()), Some(5101)));
+    // As in its own bar; and a click leads to nobody: the last row stays selected.
+    assert_eq!(on_the_card(&mut app), (Some("█ a ╱ 0.1 30.5 ?".to_owned()), Some(5101)));
 }
 
 #[test]
