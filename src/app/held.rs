@@ -91,7 +91,8 @@ impl App {
         let at = self.then().map_or(newest, |then| then.at_ms / span_ms);
         let column = at.saturating_add_signed(columns).max(first_ms / span_ms);
         if columns < 0 && column >= at {
-            self.note = Some("there is nothing older".to_owned());
+            // Who looks back already sees how far, and that Esc is the way out.
+            self.note = self.then().is_none().then(|| "there is nothing older".to_owned());
             return Effect::Redraw;
         }
         if column >= newest {
