@@ -18,7 +18,7 @@ mod tagging;
 #[path = "frames/words.rs"]
 mod words;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use proptest::prelude::*;
 use ratatui::style::{Color, Modifier};
 use stage::machine::{Card, END, Holder, Machine, SECONDS};
@@ -123,6 +123,30 @@ fn the_memory_of_a_split_card_is_counted_once() {
     for words in ["▓ 0.1 30.5 ?", "0.0 1g.18gb 11.0 · ? no owner 1.5", "43.0   31", held] {
         assert!(frame.contains(words), "{words} in {frame}");
     }
+}
+
+#[test]
+fn an_instance_whose_list_cannot_be_read_is_nobody_s_on_its_card() {
+    let machine = stories::mig();
+    let mut app = after(&machine);
+    // The second of the card's slices is that of the second instance, of which bob's server 5102 holds the most.
+    let on_the_card = |app: &mut vramtop::app::App| {
+        press(app, KeyCode::End);
+        let frame = draw(app, &MONO, 120, 36).backend().to_string();
+        let click = MouseEvent { kind: MouseEventKind::Down(MouseButton::Left), column: 20, row: 4, modifiers: KeyModifiers::NONE };
+        update(app, Msg::Mouse(click));
+        let selected = app.selected().and_then(|at| app.picture().rows()[at].pid());
+        (frame.lines().nth(4).map(|line| line.chars().skip(14).take(16).collect::<String>()), selected)
+    };
+    assert_eq!(on_the_card(&mut app), (Some("█ a ▓ 0.1 30.5 ?".to_owned()), Some(5102)));
+    let Record::Sample(mut sample) = machine.sample(SECONDS + 1) else { panic!("a sample") };
+    sample.gpus[2].processes = Reading::failed("Unknown");
+    for process in sample.processes.iter_mut().filter(|process| process.gpu == 2) {
+        (process.memory, process.range) = (Reading::Absent(Absence::StaleSince(SECONDS * 1000)), None);
+    }
+    update(&mut app, Msg::Record(Box::new(Record::Sample(sample))));
+    // As in its own bar; and a click leads to nobody: the last row stays selected.
+    assert_eq!(on_the_card(&mut app), (Some("█ a ╱ 0.1 30.5 ?".to_owned()), Some(5101)));
 }
 
 #[test]

@@ -132,7 +132,7 @@ pub struct Group {
     pub user: Option<SafeText>,
     /// The hue of the largest.
     pub hue: Hue,
-    /// The change of what they hold.
+    /// The change of what they hold; unknown while a list that one of them stands in cannot be read.
     pub bytes_per_minute: Option<f64>,
     /// CPU time in tenths of a percent of one core.
     pub cpu_permille: Option<u32>,

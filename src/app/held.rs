@@ -77,22 +77,31 @@ impl App {
         if self.clock.is_paused() { self.clock.toggle_pause().map_or(Effect::Redraw, Effect::Playback) } else { Effect::Redraw }
     }
 
-    /// So many columns of the histories further into the past, or back towards the newest. The picture is held meanwhile.
+    /// So many columns of the histories further into the past, or back towards the newest, which is now again. The picture is held
+    /// meanwhile. Where there is nothing older nothing is held, and it says so: whoever sees no past has none to come back from.
     pub(super) fn look_back(&mut self, columns: i64) -> Effect {
         // There is nothing after the newest.
-        if self.held.is_none() && columns > 0 {
+        if self.then().is_none() && columns > 0 {
             return Effect::None;
         }
-        self.hold();
         let span_ms = self.shown.column_ms.max(1000);
-        let Some(held) = &mut self.held else { return Effect::None };
-        let monitor = held.present.monitor();
+        let monitor = self.present().monitor();
         let (Some((_, now_ms)), Some(first_ms)) = (monitor.now(), monitor.first_ms()) else { return Effect::None };
         let newest = now_ms.saturating_sub(1) / span_ms;
-        let at = held.past.as_ref().map_or(newest, |(then, _)| then.at_ms / span_ms);
+        let at = self.then().map_or(newest, |then| then.at_ms / span_ms);
         let column = at.saturating_add_signed(columns).max(first_ms / span_ms);
+        if columns < 0 && column >= at {
+            // Who looks back already sees how far, and that Esc is the way out.
+            self.note = self.then().is_none().then(|| "there is nothing older".to_owned());
+            return Effect::Redraw;
+        }
+        if column >= newest {
+            return self.go_on();
+        }
+        self.hold();
+        let Some(held) = &mut self.held else { return Effect::None };
         let then = Then { at_ms: (column + 1) * span_ms - 1, span_ms };
-        held.past = if column < newest { held.present.at(then).map(|picture| (then, picture)) } else { None };
+        held.past = held.present.at(then).map(|picture| (then, picture));
         self.relist();
         let plays = matches!(self.setup.mode, Mode::Replay { .. }) && !self.clock.is_paused();
         if plays { self.clock.toggle_pause().map_or(Effect::Redraw, Effect::Playback) } else { Effect::Redraw }

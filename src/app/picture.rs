@@ -77,8 +77,13 @@ impl Picture {
 
     /// Whether what a row holds, or a part of it, is the last that was known, because a list cannot be read now.
     pub fn is_kept(&self, row: &TableRow) -> bool {
+        self.kept_age_ms(row).is_some()
+    }
+
+    /// How old that is, in milliseconds; of several processes the oldest.
+    pub fn kept_age_ms(&self, row: &TableRow) -> Option<u64> {
         let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
-        members.iter().filter_map(|row| self.process(row)).any(|process| process.kept_since_ms.is_some())
+        members.iter().filter_map(|row| self.monitor.kept_age_ms(self.process(row)?)).max()
     }
 
     /// Whether it is of a moment that is looked back at.

@@ -133,15 +133,19 @@ impl GpuHistory {
 
     /// What was used at the end of a moment's slot, in the finest ring that reaches back so far.
     pub fn used_at(&self, at_ms: u64) -> Option<Bytes> {
-        let slot = self.seconds.at(at_ms).or_else(|| self.day.at(at_ms))?;
+        let slot = self.reaching_back_to(at_ms).at(at_ms)?;
         slot.range().map(|_| Self::bytes(slot.last))
     }
 
     /// The lowest and highest of what was used from one moment to another.
     pub fn range(&self, from_ms: u64, to_ms: u64) -> Option<(Bytes, Bytes)> {
-        let fine = self.seconds.at(from_ms).and_then(|_| self.seconds.range(from_ms, to_ms));
-        let (low, high) = fine.or_else(|| self.day.range(from_ms, to_ms))?;
+        let (low, high) = self.reaching_back_to(from_ms).range(from_ms, to_ms)?;
         Some((Self::bytes(low), Self::bytes(high)))
+    }
+
+    /// The finest ring that reaches back so far.
+    fn reaching_back_to(&self, at_ms: u64) -> &Tier<MemorySlot> {
+        if self.seconds.reaches_back_to(at_ms) { &self.seconds } else { &self.day }
     }
 
     /// The readings of the last 2 minutes where the value changed.
@@ -193,6 +197,9 @@ mod tests {
         lane.push(LanePoint { at_ms: 0, used: Some(Bytes::mib(10)) });
         lane.push(LanePoint { at_ms: 1000, used: None });
         history.push_lane(&lane, 4000);
+        // While it lasts, the slot of 15 s has what was read before it.
+        assert_eq!((history.used_at(500), history.used_at(3500)), (Some(Bytes::mib(10)), None));
+        assert_eq!(history.range(3000, 3999), None);
         let mut lane = lane.next_step();
         lane.push(LanePoint { at_ms: 4000, used: Some(Bytes::mib(10)) });
         history.push_lane(&lane, 5000);

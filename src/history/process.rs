@@ -68,8 +68,9 @@ impl ProcessHistory {
     }
 
     /// The lowest and highest figure of a moment's slot, in the finest ring that reaches back so far, and the slot's length in milliseconds.
+    /// `None` where nothing was read then.
     pub fn at(&self, at_ms: u64) -> Option<(Bytes, Bytes, u64)> {
-        let tier = [&self.seconds, &self.hour, &self.day].into_iter().find(|tier| tier.at(at_ms).is_some())?;
+        let tier = [&self.seconds, &self.hour, &self.day].into_iter().find(|tier| tier.reaches_back_to(at_ms))?;
         let (low, high) = tier.at(at_ms)?.range()?;
         Some((Self::bytes(low), Self::bytes(high), tier.slot_ms()))
     }
@@ -88,4 +89,24 @@ impl Default for ProcessHistory {
 
 fn to_units(bytes: Bytes) -> u32 {
     u32::try_from(bytes.0 / ProcessHistory::UNIT).unwrap_or(u32::MAX - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coarser_ring_answers_only_for_what_a_finer_one_no_longer_holds() {
+        let mut history = ProcessHistory::new();
+        let (low, high) = (Bytes::gib(10), Bytes::gib(15));
+        history.push(0, 35_000, low, high);
+        // Not read since: the slot of 30 to 45 s has what was before that.
+        assert_eq!(history.at(34_999), Some((low, high, 1000)));
+        assert_eq!(history.at(40_000), None);
+        // Read again after so long that the ring of seconds begins anew: it still reaches back two minutes.
+        history.push(299_000, 300_000, high, high);
+        assert_eq!(history.at(290_000), None);
+        assert_eq!(history.at(299_000), Some((high, high, 1000)));
+        assert_eq!(history.at(34_999), Some((low, high, 15_000)));
+    }
 }

@@ -102,6 +102,11 @@ impl<S: Slot> Tier<S> {
         self.slots.iter().enumerate().map(move |(i, slot)| ((front + i as u64) * slot_ms, slot))
     }
 
+    /// Whether a moment is not older than what the ring holds: where it then has no slot nothing was read, and no coarser ring knows more.
+    pub fn reaches_back_to(&self, at_ms: u64) -> bool {
+        at_ms / self.slot_ms + self.capacity as u64 >= self.front + self.slots.len() as u64
+    }
+
     /// The slot of a moment; `None` where the ring does not reach. A slot in which nothing was read is there, and empty.
     pub fn at(&self, at_ms: u64) -> Option<&S> {
         let place = (at_ms / self.slot_ms).checked_sub(self.front)?;

@@ -126,7 +126,10 @@ impl GpuRow {
         self.peak = self.peak.filter(|peak| peak.at <= time);
         self.telemetry = self.telemetry_at(then.at_ms);
         self.untracked = crate::model::Untracked::default();
-        self.rate = rate_of(&self.history.day, GpuHistory::bytes(1), then.at_ms + 1, step_ms);
+        self.rate = match used {
+            Some(_) => rate_of(&self.history.day, GpuHistory::bytes(1), then.at_ms + 1, step_ms),
+            None => Reading::Absent(NOT_KEPT),
+        };
     }
 
     fn telemetry_at(&self, at_ms: u64) -> Telemetry {
@@ -149,7 +152,10 @@ impl ProcessRow {
         self.sm_percent = Reading::Absent(NOT_KEPT);
         self.host = Reading::Absent(NOT_KEPT);
         self.peak = slot.map(|(_, high, _)| Peak { bytes: high, at: time });
-        self.rate = rate_of(&self.history.hour, ProcessHistory::bytes(1), then.at_ms + 1, step_ms);
+        self.rate = match slot {
+            Some(_) => rate_of(&self.history.hour, ProcessHistory::bytes(1), then.at_ms + 1, step_ms),
+            None => Reading::Absent(NOT_KEPT),
+        };
     }
 
     /// Whether the figure is the lowest of several that are written differently.

@@ -294,9 +294,10 @@ impl ProcessRow {
         update_rate(rate, rate_until_ms, &history.hour, ProcessHistory::bytes(1), now_ms, step_ms);
     }
 
-    /// Change of the floor in bytes per minute, once it is known.
+    /// Change of the floor in bytes per minute, once it is known. While its list cannot be read nobody knows how it changes.
     pub fn bytes_per_minute(&self) -> Reading<f64> {
-        self.rate.as_ref().map(|rate| rate.per_minute)
+        let rate = || self.rate.as_ref().map(|rate| rate.per_minute);
+        self.kept_since_ms.map_or_else(rate, |since_ms| Reading::Absent(Absence::StaleSince(since_ms)))
     }
 
     /// Over how long a stretch that was measured, in milliseconds.

@@ -138,6 +138,8 @@ fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proc
         pen.put(&over, label);
     } else if app.then().is_some() {
         pen.put("its change was not known yet", label);
+    } else if process.kept_since_ms.is_some() {
+        pen.put("its change is not known while its list cannot be read", label);
     } else {
         pen.put("its change is not known yet: that takes a minute without a jump", label);
     }

@@ -157,12 +157,10 @@ impl Row<'_> {
             Column::Vram => {
                 pen.right(&self.picture.figure(self.entry), width, if self.picture.is_kept(self.entry) { label } else { self.style(Role::Figure) })
             }
-            Column::Trend => {
-                let rate = group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value);
-                let change = Change::new(&rate, self.card());
-                let style = if change.moves { text } else { label };
-                pen.left(&if width < 11 { change.short() } else { change.long() }, width, style)
-            }
+            Column::Trend => match self.age() {
+                Some(age) => pen.left(&age, width, label),
+                None => self.change(pen, &group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value), width),
+            },
             Column::Cpu => pen.right(&percent(group.cpu_permille), width, label),
             Column::Rss => pen.right(&group.rss.map_or_else(|| UNKNOWN.to_owned(), |rss| format!("{rss}G")), width, label),
             Column::Job => {
@@ -190,11 +188,20 @@ impl Row<'_> {
     fn trend<'p, 'b>(&self, pen: &'p mut Pen<'b>, process: Option<&ProcessRow>, width: u16) -> &'p mut Pen<'b> {
         let known = process.filter(|row| row.memory.is_value());
         let Some(process) = known else { return pen.left(UNKNOWN, width, self.style(Role::Label)) };
-        if let Some(age_ms) = self.picture.monitor().kept_age_ms(process) {
-            let age = if age_ms < 1000 { UNKNOWN.to_owned() } else { format!("{} ago", span(age_ms)) };
-            return pen.left(&age, width, self.style(Role::Label));
+        match self.age() {
+            Some(age) => pen.left(&age, width, self.style(Role::Label)),
+            None => self.change(pen, &process.bytes_per_minute(), width),
         }
-        let change = Change::new(&process.bytes_per_minute(), self.card());
+    }
+
+    /// How old the row's figure is, where a list cannot be read now: it stands in place of a change that nobody knows.
+    fn age(&self) -> Option<String> {
+        let age_ms = self.picture.kept_age_ms(self.entry)?;
+        Some(if age_ms < 1000 { UNKNOWN.to_owned() } else { format!("{} ago", span(age_ms)) })
+    }
+
+    fn change<'p, 'b>(&self, pen: &'p mut Pen<'b>, bytes_per_minute: &Reading<f64>, width: u16) -> &'p mut Pen<'b> {
+        let change = Change::new(bytes_per_minute, self.card());
         let text = if width < 11 { change.short() } else { change.long() };
         pen.left(&text, width, self.style(if change.moves { Role::Text } else { Role::Label }))
     }

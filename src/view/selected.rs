@@ -21,7 +21,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, past: &Past, them
     let Some(row) = app.selected().and_then(|at| picture.rows().get(at)) else { return };
     let second = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1).min(1), ..area };
     if let Some(group) = picture.group(row) {
-        draw_group(buffer, area, second, app, group, theme);
+        draw_group(buffer, area, second, app, row, group, theme);
         return;
     }
     if let Some(ended) = picture.ended(row) {
@@ -85,21 +85,23 @@ pub(super) fn context(facts: &ProcessFacts) -> String {
 }
 
 /// Who they are and where; and how to see them one by one.
-fn draw_group(buffer: &mut Buffer, first: Rect, second: Rect, app: &App, group: &Group, theme: &Theme) {
+fn draw_group(buffer: &mut Buffer, first: Rect, second: Rect, app: &App, row: &TableRow, group: &Group, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let gpus = app.picture().monitor().gpus();
     let labels: Vec<&str> = group.gpus.iter().filter_map(|at| gpus.get(*at)).map(|row| row.label.as_str()).collect();
     let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
     let count = if group.processes == 1 { "1 process".to_owned() } else { format!("{} processes", group.processes) };
     let on = if labels.len() == 1 { "GPU" } else { "GPUs" };
+    let age = app.picture().kept_age_ms(row).filter(|age_ms| *age_ms >= 1000);
+    let age = age.map_or_else(String::new, |age_ms| format!(" · as of {} ago", span(age_ms)));
     if let Some(ancestor) = group.id.ancestor() {
         Pen::new(buffer, first).put(&ancestor.key.pid.to_string(), theme.style(Role::Figure)).skip(2).put(ancestor.name.as_str(), text);
-        let parts = format!("holds no GPU memory itself · below it {count} on {on} {}", labels.join(", "));
+        let parts = format!("holds no GPU memory itself · below it {count} on {on} {}{age}", labels.join(", "));
         Pen::new(buffer, second).put(&parts, label);
         return;
     }
     Pen::new(buffer, first).put(&group_name(group), theme.style(Role::Figure)).skip(2).put(&names.join(", "), text);
-    Pen::new(buffer, second).put(&format!("{count} on {on} {}", labels.join(", ")), label);
+    Pen::new(buffer, second).put(&format!("{count} on {on} {}{age}", labels.join(", ")), label);
 }
 
 fn draw_ownerless(buffer: &mut Buffer, first: Rect, second: Rect, row: &TableRow, theme: &Theme) {

@@ -94,15 +94,21 @@ fn instances(picture: &Picture, parent: &GpuRow) -> Vec<Slice> {
         if bytes.0 * 20 < Bytes::GIB {
             return None;
         }
-        let largest = picture.rows_of(at).next();
-        let hue = largest.map_or(Hue::Unseen, |row| row.holder.hue());
+        // Who held it when its list could last be read may be gone.
+        let largest = picture.rows_of(at).next().filter(|row| !picture.is_kept(row));
         // A number alone would be a card's.
-        let letter = largest.and_then(|row| row.holder.letter()).unwrap_or('*');
+        let (look, letter) = match largest.map(|row| row.holder) {
+            None | Some(Holder::Nobody) => (Look::Ownerless, '?'),
+            Some(holder) => {
+                let letter = holder.letter().unwrap_or('*');
+                (Look::Held { hue: holder.hue(), alternate: false, letter }, letter)
+            }
+        };
         let mut labels = vec![format!("{} {bytes}", row.label), row.label.clone(), letter.to_string()];
         if let Some((_, profile)) = row.facts.name.as_str().rsplit_once("MIG ") {
             labels.insert(0, format!("{} {profile} {bytes}", row.label));
         }
-        let slice = Slice::new(bytes, Look::Held { hue, alternate: false, letter }, labels);
+        let slice = Slice::new(bytes, look, labels);
         Some(if let Some(row) = largest { slice.of(row) } else { slice })
     };
     instances.filter_map(slice).collect()

@@ -48,10 +48,30 @@ fn a_step_back_shows_what_was_held_then() {
     assert_eq!(rows(&app).0[0], (1, "50.0".to_owned()));
     press(&mut app, KeyCode::Right);
     press(&mut app, KeyCode::Right);
-    // The newest of what is held, and then the live one.
-    assert_eq!((app.then(), rows(&app).0.len(), app.freshness()), (None, 2, Freshness::Held));
-    press(&mut app, KeyCode::Char(' '));
-    assert_eq!((rows(&app).0, app.freshness()), (vec![(9, "90.0".to_owned())], Freshness::Live));
+    assert_eq!((app.then(), rows(&app).0, app.freshness()), (None, vec![(9, "90.0".to_owned())], Freshness::Live));
+}
+
+#[test]
+fn where_there_is_nothing_older_nothing_is_held() {
+    // All of three seconds is in the newest column.
+    let mut app = after(1..=3, 8, |second| vec![(1, second)]);
+    for is_held in [false, true] {
+        assert_eq!(press(&mut app, KeyCode::Left), Effect::Redraw);
+        assert_eq!((app.then(), app.note()), (None, Some("there is nothing older")));
+        assert_eq!(app.freshness() == Freshness::Held, is_held);
+        // Held by its own key it goes on by that.
+        press(&mut app, KeyCode::Char(' '));
+    }
+    assert_eq!((app.freshness(), app.note()), (Freshness::Live, None));
+    // Nor is a look at the oldest any older for another step.
+    take(&mut app, sample_here(9, &[(1, 9)]));
+    press(&mut app, KeyCode::Left);
+    let oldest = app.then();
+    assert_eq!((oldest.map(|then| then.at_ms), app.note()), (Some(7_999), None));
+    press(&mut app, KeyCode::Left);
+    assert_eq!((app.then(), app.note()), (oldest, None));
+    press(&mut app, KeyCode::Esc);
+    assert_eq!((app.then(), app.freshness()), (None, Freshness::Live));
 }
 
 #[test]
@@ -85,6 +105,26 @@ fn what_no_ring_keeps_is_absent() {
     assert_eq!((monitor.own().cpu_permille, monitor.warnings().len()), (None, 0));
     // No lane was read, so that what was used then is not known either.
     assert_eq!(used(&app), None);
+}
+
+#[test]
+fn a_moment_at_which_nothing_was_read_stays_empty_while_the_failure_lasts() {
+    // The list and the card are read until second 35 and not since; the moment is 5 s into that, and its 15 s began while they were.
+    let mut app = after(1..=35, 1, |_| vec![(1, 30)]);
+    for second in 36..=42 {
+        let Record::Sample(mut sample) = sample_here(second, &[(1, 30)]) else { panic!("a sample") };
+        let gpu = &mut sample.gpus[0];
+        (gpu.memory, gpu.processes) = (Reading::failed("Unknown"), Reading::failed("Unknown"));
+        (sample.processes[0].memory, sample.processes[0].range) = (Reading::Absent(Absence::StaleSince(35_000)), None);
+        take(&mut app, Record::Sample(sample));
+    }
+    press(&mut app, KeyCode::Left);
+    press(&mut app, KeyCode::Left);
+    assert_eq!(app.then().map(|then| then.at_ms), Some(39_999));
+    assert_eq!(rows(&app).0, [(1, "—".to_owned())]);
+    let process = &app.picture().monitor().processes()[0];
+    assert_eq!((process.range, process.peak, process.bytes_per_minute().get()), (None, None, None));
+    assert_eq!(app.picture().owners().iter().map(Owner::figure).collect::<Vec<_>>(), ["—"]);
 }
 
 #[test]
@@ -175,11 +215,7 @@ fn the_close_look_goes_back_through_time_and_each_way_leads_to_now() {
         press(&mut app, way);
         assert_eq!((app.then(), looked_at(&app).as_deref(), app.detail().is_some()), (None, Some("70.0"), is_still_close));
         update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
-        assert_eq!(app.screen(), Screen::Dashboard);
-        if app.freshness() == Freshness::Held {
-            press(&mut app, KeyCode::Char(' '));
-        }
-        assert_eq!(app.freshness(), Freshness::Live);
+        assert_eq!((app.screen(), app.freshness()), (Screen::Dashboard, Freshness::Live));
     }
 }
 
