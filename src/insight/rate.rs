@@ -3,7 +3,7 @@
 //! **What the figure is.** Time is cut into equal slots; the floor of a slot is its lowest value, so what an allocator takes and
 //! gives back within a slot is not seen. The figure is the slope of the *longest stretch of slots ending now, of five minutes at most,
 //! over which the floor moves steadily*. That is the whole memory of it: the same slots give the same figure, and a load that is
-//! over leaves nothing behind but the flat stretch since.
+//! over leaves nothing behind but the flat stretch since. A stretch does not reach across a slot without readings.
 //!
 //! **What is steady.** A stretch is cut in three; the low of a part is its second lowest floor (its lowest if there are fewer than
 //! three), so that one dip is no matter. Steady means that the three lows lie on a line, and that the newest floor still does:
@@ -72,9 +72,9 @@ pub fn slot_for<S: Slot>(tier: &Tier<S>, step_ms: u64) -> u64 {
 struct Floors {
     /// Of the slot that is being filled: an upper bound of what it will be.
     open: Option<f64>,
-    /// Of those that are full, the newest first; `None` is a gap.
+    /// Of those that are full, the newest first.
     full: [Option<f64>; MOST],
-    /// How many of them the series has.
+    /// How many of them there are up to the first gap.
     count: usize,
 }
 
@@ -94,8 +94,8 @@ impl Floors {
             let Some(floor) = slot.range().map(|(low, _)| f64::from(low) * unit.0 as f64) else { continue };
             let place = if age == 0 { &mut floors.open } else { &mut floors.full[age - 1] };
             *place = Some(place.map_or(floor, |low: f64| low.min(floor)));
-            floors.count = floors.count.max(age);
         }
+        floors.count = floors.full.iter().take_while(|floor| floor.is_some()).count();
         floors
     }
 
@@ -152,9 +152,8 @@ impl Floors {
         let high_enough = |floor: f64, age: f64| floor >= line.at(age) - play;
         match (self.full[0], self.open) {
             (Some(full), Some(open)) => high_enough(open, -1.0) && (low_enough(open, -1.0) || (high_enough(full, 0.0) && low_enough(full, 0.0))),
-            (Some(floor), None) => high_enough(floor, 0.0) && low_enough(floor, 0.0),
-            (None, Some(floor)) => high_enough(floor, -1.0) && low_enough(floor, -1.0),
-            (None, None) => false,
+            // What was read before a gap tells nothing of now.
+            (None, _) | (_, None) => false,
         }
     }
 

@@ -117,9 +117,13 @@ fn long_teeth_are_no_growth_once_they_have_fallen() {
 }
 
 #[test]
-fn a_gap_is_bridged_by_three_slots_after_it() {
+fn no_stretch_reaches_across_a_gap() {
+    // Nothing from 200 to 320 s: the first slot without readings is that from 210 on, and 315 is the begin of the first three after it,
+    // which are on no line, as it is read for 10 s only.
     let gap = said(900, 1, |s| (!(200.0..320.0).contains(&s)).then_some(5.0 + s / 60.0));
-    check(&gap, &[(1, "—"), (46, "1.00"), (226, "—"), (331, "1.00")]);
+    check(&gap, &[(1, "—"), (46, "1.00"), (211, "—"), (376, "1.00")]);
+    let flat = said(300, 1, |s| (!(60.0..105.0).contains(&s)).then_some(10.0));
+    check(&flat, &[(1, "—"), (46, "0.00"), (61, "—"), (151, "0.00")]);
 }
 
 #[test]
