@@ -56,6 +56,26 @@ fn a_stall_is_a_gap_of_devices_and_of_processes() {
     });
 }
 
+#[test]
+fn a_change_does_not_outlive_its_readings() {
+    let scenario = "[[gpu]]\nprocess = [{ pid = 5000001, memory = { ramp = { from = '10GiB', to = '70GiB', end_s = 600 } } }]\n\
+                    [[fault]]\ncall = ['memory', 'processes']\nerror = 'Unknown'\nfrom_s = 63\n";
+    with_scenario("a_change_does_not_outlive_its_readings", scenario, |machine| {
+        let mut source = machine.source();
+        let mut records = until_samples(&mut source, 63);
+        let known = |records: &[Record]| {
+            live_and_replayed(records).map(|monitor| {
+                let process = monitor.processes().first().expect("a process");
+                (monitor.gpus()[0].bytes_per_minute().is_value(), process.bytes_per_minute().is_value(), process.rate_over_ms().is_some())
+            })
+        };
+        assert_eq!(known(&records), [(true, true, true); 2]);
+        records.extend(until_samples(&mut source, 2));
+        assert!(samples(&records).last().expect("samples").gpus[0].memory.get().is_none());
+        assert_eq!(known(&records), [(false, false, false); 2]);
+    });
+}
+
 /// A machine that stops in the middle of a step: who waits for 3.4 s wakes up at 23.4 s.
 struct Stall(TestClock);
 

@@ -228,7 +228,10 @@ impl Monitor {
 
     /// Trends and warnings, from the rows as they now are.
     fn conclude(&mut self) {
-        if let Some((_, now_ms)) = self.now {
+        if self.is_driver_gone() {
+            self.gpus.iter_mut().for_each(GpuRow::break_off_rate);
+            self.processes.iter_mut().for_each(ProcessRow::break_off_rate);
+        } else if let Some((_, now_ms)) = self.now {
             let step_ms = self.step_ms();
             for row in &mut self.gpus {
                 row.update_rate(now_ms, step_ms);

@@ -152,8 +152,16 @@ impl GpuRow {
     }
 
     pub(super) fn update_rate(&mut self, now_ms: u64, step_ms: u64) {
+        if self.memory.value().is_none_or(|memory| memory.used().is_none()) {
+            return self.break_off_rate();
+        }
         let Self { rate, rate_until_ms, history, .. } = self;
         update_rate(rate, rate_until_ms, &history.day, GpuHistory::bytes(1), now_ms, step_ms);
+    }
+
+    /// Its readings have broken off: how it moved is not how it moves.
+    pub(super) fn break_off_rate(&mut self) {
+        (self.rate, self.rate_until_ms) = (Reading::NOT_YET, 0);
     }
 
     /// Change of the floor in bytes per minute, once it is known.
@@ -290,8 +298,16 @@ impl ProcessRow {
     }
 
     pub(super) fn update_rate(&mut self, now_ms: u64, step_ms: u64) {
+        if self.bytes_now().is_none() {
+            return self.break_off_rate();
+        }
         let Self { rate, rate_until_ms, history, .. } = self;
         update_rate(rate, rate_until_ms, &history.hour, ProcessHistory::bytes(1), now_ms, step_ms);
+    }
+
+    /// Its readings have broken off: how it moved is not how it moves.
+    pub(super) fn break_off_rate(&mut self) {
+        (self.rate, self.rate_until_ms) = (Reading::NOT_YET, 0);
     }
 
     /// Change of the floor in bytes per minute, once it is known. While its list cannot be read nobody knows how it changes.
