@@ -34,9 +34,13 @@ pub enum Amount {
 }
 
 impl Amount {
+    /// No machine has as much (256 PiB): a damaged figure, or a negative one that was printed as if it were none. It is missing, and
+    /// sums of some figures stay far from the end of 64 bits.
+    const NONSENSE: u64 = 1 << 58;
+
     /// A figure that is exact to the byte.
     pub const fn exact(bytes: u64) -> Self {
-        Self::Known { bytes, half: 0 }
+        if bytes < Self::NONSENSE { Self::Known { bytes, half: 0 } } else { Self::Sentinel }
     }
 
     /// The bytes; `None` for the sentinel.
@@ -80,7 +84,10 @@ impl Amount {
         if bytes + half >= u128::from(u64::MAX) && bytes <= (1 << 64) + half {
             return Some(Self::Sentinel);
         }
-        Some(Self::Known { bytes: u64::try_from(bytes).unwrap_or(u64::MAX), half: u64::try_from(half).unwrap_or(u64::MAX) })
+        Some(match u64::try_from(bytes) {
+            Ok(bytes) if bytes < Self::NONSENSE => Self::Known { bytes, half: u64::try_from(half).unwrap_or(Self::NONSENSE) },
+            _ => Self::Sentinel,
+        })
     }
 }
 
@@ -168,6 +175,15 @@ mod tests {
             assert_eq!(Amount::parse(text, None, Base::Two), Some(Amount::Sentinel), "{text}");
         }
         assert_eq!(bytes("17179869184 bytes"), Some(16 << 30));
+    }
+
+    #[test]
+    fn what_no_machine_has_is_missing() {
+        // A damaged GiB, and 2^58 bytes: 256 PiB.
+        assert_eq!(Amount::parse("8.51 EiB", None, Base::Two), Some(Amount::Sentinel));
+        assert_eq!(Amount::parse("256 PiB", None, Base::Two), Some(Amount::Sentinel));
+        assert_eq!(Amount::parse("255 PiB", None, Base::Two), Some(Amount::Known { bytes: 255 << 50, half: 1 << 49 }));
+        assert_eq!(Amount::exact(u64::MAX), Amount::Sentinel);
     }
 
     #[test]

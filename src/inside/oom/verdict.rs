@@ -16,6 +16,8 @@ const OUTSIDE: u64 = 2 * GIB;
 const CONTEXT: u64 = GIB / 2;
 const CONTEXT_LEAST: u64 = 3 * GIB / 10;
 const CONTEXT_MOST: u64 = GIB + GIB / 20;
+/// No sum of processes is believed beyond this, as no single figure is.
+const MOST: u64 = 1 << 58;
 /// A request that cannot fail for its size.
 const TINY: u64 = 64 * MIB;
 
@@ -122,7 +124,11 @@ impl Sums {
         });
         let own = bytes(figures.this_process).or(itself.map(|(_, bytes)| bytes));
         let self_pid = itself.map(|(pid, _)| pid);
-        let others = named.iter().filter(|(pid, _)| Some(*pid) != self_pid).map(|(_, bytes)| bytes).sum();
+        let others = named
+            .iter()
+            .filter(|(pid, _)| Some(*pid) != self_pid)
+            .map(|(_, bytes)| bytes)
+            .fold(0, |sum: u64, bytes| sum.saturating_add(*bytes).min(MOST));
         let capacity = bytes(figures.capacity);
         // Some print what is used instead.
         let free = bytes(figures.free).or_else(|| capacity?.checked_sub(report.hints.used?));
