@@ -180,7 +180,7 @@ impl Floors {
                 None
             } else if line.is_level(swing / 3.0) && stays() {
                 Some((0.0, slots))
-            } else if line.way() > swing / 2.0 && line.is_straight(swing / 8.0) && teeth.count > 1 && slope.abs() * slots as f64 > swing / 2.0 {
+            } else if line.way() > swing / 2.0 && line.is_straight(swing / 8.0) && teeth.count > 1 && slope.abs() * slots as f64 > swing {
                 self.goes_on(&line, swing, swing / 4.0).then_some((slope, slots))
             } else {
                 let is_level = teeth.count > 1 && (teeth.spread <= swing / 5.0 || slope.abs() * slots as f64 <= swing / 2.0);
