@@ -10,20 +10,12 @@
 //! a rise that has ended, or one that has just begun, is on no line with what was before. Where no stretch of three slots or
 //! more is steady the figure is not yet known; it is never guessed from a jump.
 //!
-//! **Stairs.** At least three steps, none of them more than half of all, with flat slots between, are a stair while it goes on: its
-//! last step is no longer ago than the mean distance between them, or than twice that and a slot if it is longer than two minutes.
-//! Its figure is what its steps rose after the first, by the time from the first to the last. After a fall it begins anew, above
-//! the highest floor that was there.
-//!
 //! **Back and forth.** The teeth of a saw can be longer than a slot. What a series has given back before a stretch (its swing) it
-//! may give back again: a rise that is no higher than that, or within two minutes not twice as high, is not believed. The stretches
-//! are then measured with play for the swing, and what grows below the teeth has fallen at least twice.
+//! may give back again: a rise that is no higher than that, or within two minutes not twice as high, is not believed; the stretches
+//! are then measured with play for the swing.
 //!
-//! **Noise.** Floors that are scattered around a slope lead nowhere unless it goes several times as far as that.
-//!
-//! **What it cannot tell.** A stair is flat between its first steps, and one of more than two minutes goes on for some slots after
-//! its last. The first tooth of a saw is a rise until it falls, as is the end of one that takes three minutes. Noise may lie on a
-//! line by chance for a slot or two.
+//! **What it cannot tell.** A stair whose steps are a minute apart is flat between them, and says so. The first tooth of a saw is a
+//! rise until it falls, as is the end of one that takes three minutes.
 
 use crate::history::{Slot, Tier};
 use crate::model::{Bytes, Reading};
@@ -53,11 +45,6 @@ const LONG: usize = 8;
 const PLAY: f64 = 0.055;
 /// The same for the newest floor, which lies beyond the line's end.
 const PLAY_BEYOND: f64 = 0.1;
-/// Floors that are scattered on a line of less than two minutes: how many times as far as that it must lead, as three or four
-/// of them lie on a line by chance.
-const CLEAR: f64 = 8.0;
-/// The same for longer ones: what leads less far stands still.
-const CLEAR_LONG: f64 = 3.0;
 /// A floor that has moved less than this stands still: contexts and small pools of a driver come and go by some MiB.
 const STILL: f64 = 16.0 * Bytes::MIB as f64;
 /// Memory that grows by blocks climbs a stair and no line: PyTorch asks for 20 MiB at a time.
@@ -114,15 +101,8 @@ impl Floors {
 
     /// Slope per slot of the longest steady stretch, and how many slots it has.
     fn steady(&self) -> Option<(f64, usize)> {
-        let line = self.line();
-        // A flat part of a stair is level, and so are three slots on its flank a line.
-        let stair = self.stair().filter(|(_, slots)| line.is_none_or(|(slope, on_line)| slope == 0.0 || on_line < *slots));
-        stair.or(line).or_else(|| self.below_teeth())
-    }
-
-    /// The longest stretch on one line, or level.
-    fn line(&self) -> Option<(f64, usize)> {
-        (LEAST..=self.count).rev().find_map(|slots| {
+        let lengths = || (LEAST..=self.count).rev();
+        let clean = lengths().find_map(|slots| {
             let line = Line::through(self, slots)?;
             if !(line.is_straight(0.0) && self.goes_on(&line, 0.0, 0.0)) {
                 return None;
@@ -132,112 +112,17 @@ impl Floors {
             }
             let tooth = self.swing(slots - 1, self.count);
             let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.0 } else { 2.0 });
-            if !(believed && self.lies_on(&line, slots) && (tooth <= STILL || self.is_beyond(&line, slots)) && !self.comes_back(&line, slots)) {
-                return None;
-            }
-            let slope = self.median_slope(slots, 1);
-            let times = slope.abs() * slots as f64 / self.scatter(slope, slots);
-            match slots {
-                ..LONG => (times > CLEAR).then_some((slope, slots)),
-                _ => Some((if times > CLEAR_LONG { slope } else { 0.0 }, slots)),
-            }
-        })
-    }
-
-    /// Whether the newest floor is higher, or lower, than all before a stretch can have been: at most a slot's way was not seen.
-    fn is_beyond(&self, line: &Line, slots: usize) -> bool {
-        let (low, high) = range(self.full[slots..self.count].iter().flatten().copied());
-        let unseen = STILL + 2.0 * line.slope().abs();
-        self.full[0].is_some_and(|newest| newest > high + unseen || newest < low - unseen)
-    }
-
-    /// Whether a short stretch begins with a fall, or a rise, of which it only goes part of the way back.
-    fn comes_back(&self, line: &Line, slots: usize) -> bool {
-        let before = self.full[slots..self.count].first().copied().flatten();
-        let back = |before: f64| (before - line.first.1) * line.slope().signum();
-        slots < LONG && before.is_some_and(|before| back(before) > STILL.max(line.way() / 2.0))
-    }
-
-    /// How far apart the floors are around a slope.
-    fn scatter(&self, slope: f64, slots: usize) -> f64 {
-        let (low, high) = range(self.full[..slots].iter().enumerate().filter_map(|(age, floor)| Some((*floor)? + slope * age as f64)));
-        high - low
-    }
-
-    /// The longest stretch that is level, or on one line, with play for what goes back and forth.
-    fn below_teeth(&self) -> Option<(f64, usize)> {
-        (2 * LEAST..=self.count).rev().take_while(|slots| *slots >= self.count * 2 / 3).find_map(|slots| {
-            let line = Line::through(self, slots)?;
-            let swing = self.swing(0, slots);
-            let teeth = self.teeth(slots, swing / 2.0);
-            let (low, _) = range(self.full[..slots].iter().flatten().copied());
-            let stays = || {
-                let newest = self.open.map(|open| (open, self.full[0].map_or(open, |full| full.min(open))));
-                newest.is_some_and(|(open, lower)| open >= low - swing / 4.0 && lower <= low + swing * 1.25 + STILL)
-            };
-            let slope = self.median_slope(slots, slots / 2);
-            if swing <= STILL {
-                None
-            } else if line.is_level(swing / 3.0) && stays() {
-                Some((0.0, slots))
-            } else if line.way() > swing / 2.0 && line.is_straight(swing / 8.0) && teeth.count > 1 && slope.abs() * slots as f64 > swing {
-                self.goes_on(&line, swing, swing / 4.0).then_some((slope, slots))
-            } else {
-                let is_level = teeth.count > 1 && (teeth.spread <= swing / 5.0 || slope.abs() * slots as f64 <= swing / 2.0);
-                (is_level && stays()).then_some((0.0, slots))
-            }
-        })
-    }
-
-    /// How often the floor fell by so much, and how far apart the lows after that are.
-    fn teeth(&self, slots: usize, by: f64) -> Teeth {
-        let mut lows = [f64::INFINITY; MOST];
-        let (mut high, mut count) = (f64::NEG_INFINITY, 0);
-        for floor in self.full[..slots].iter().rev().flatten() {
-            if high - floor >= by {
-                (high, count) = (*floor, count + 1);
-            }
-            high = high.max(*floor);
-            if count > 0 {
-                lows[count - 1] = lows[count - 1].min(*floor);
-            }
-        }
-        let (low, high) = range(lows[..count].iter().copied());
-        Teeth { count, spread: high - low }
-    }
-
-    /// The slope of a stair that is still being climbed, from its first step to its last, and how many slots it has.
-    fn stair(&self) -> Option<(f64, usize)> {
-        let (mut steps, mut count) = ([(0, 0.0, 0.0); MOST], 0);
-        let mut top = self.full[self.count.checked_sub(1)?]?;
-        for (age, floor) in self.full[..self.count].iter().enumerate().rev().filter_map(|(age, floor)| Some((age, (*floor)?))) {
-            if floor > top + STILL {
-                steps[count] = (age, floor - top, floor);
-                count += 1;
-            } else if floor < top - STILL {
-                // What was given back may be taken again.
-                count = 0;
-            }
-            top = top.max(floor);
-        }
-        let open = self.open?;
-        let steps = &steps[..count];
-        (0..count).find_map(|from| {
-            let largest = steps[from..].iter().map(|(_, rise, _)| *rise).fold(0.0, f64::max);
-            let mut steps = steps[from..].iter().filter(|(_, rise, _)| *rise >= largest / 4.0);
-            let sum: f64 = steps.clone().map(|(_, rise, _)| rise).sum();
-            let count = steps.clone().count();
-            let (first, _, bottom) = *steps.next()?;
-            let (last, _, top) = *steps.next_back()?;
-            if count < 3 || largest > sum / 2.0 || open < top - STILL {
-                return None;
-            }
-            let span = first - last;
-            let between = span as f64 / (count - 1) as f64;
-            // The next step may be in the open slot, if that is higher yet.
-            let waited = last + if open > top + largest / 8.0 { 1 } else { 2 };
-            let patience = if span > LONG { (2.0 * between).floor() + 1.0 } else { between.ceil() };
-            (span >= count && waited as f64 <= patience).then(|| ((top - bottom) / span as f64, first + 1))
+            (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, 1), slots))
+        });
+        clean.or_else(|| {
+            lengths().take_while(|slots| *slots >= (2 * LEAST).max(self.count * 2 / 3)).find_map(|slots| {
+                let line = Line::through(self, slots)?;
+                let swing = self.swing(0, slots);
+                let is_level = line.is_level(swing / 3.0);
+                let holds = is_level || (line.way() > swing / 2.0 && line.is_straight(swing / 8.0));
+                (swing > STILL && holds && self.goes_on(&line, swing, swing / 4.0))
+                    .then(|| (if is_level { 0.0 } else { self.median_slope(slots, slots / 2) }, slots))
+            })
         })
     }
 
@@ -291,17 +176,6 @@ impl Floors {
     }
 }
 
-/// What is taken and given back, again and again.
-struct Teeth {
-    count: usize,
-    spread: f64,
-}
-
-/// The lowest and the highest.
-fn range(floors: impl Iterator<Item = f64>) -> (f64, f64) {
-    floors.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), floor| (low.min(floor), high.max(floor)))
-}
-
 /// The lows of the three parts of a stretch, and the line from the first to the last.
 struct Line {
     first: Point,
@@ -342,7 +216,8 @@ impl Line {
 
     /// Whether no low is far from another.
     fn is_level(&self, play: f64) -> bool {
-        let (low, high) = range([self.first.1, self.middle.1, self.last.1].into_iter());
+        let lows = [self.first.1, self.middle.1, self.last.1];
+        let (low, high) = lows.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
         high - low <= play + STILL
     }
 }
