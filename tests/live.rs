@@ -7,28 +7,13 @@ mod common;
 use std::fs;
 use std::sync::Arc;
 
-use common::{samples, until_samples, with_named, with_scenario};
+use common::{apply, samples, until_samples, with_named, with_scenario, written};
 use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
 use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Selection, Untracked, UtilizationPercent};
 use vramtop::monitor::Monitor;
 use vramtop::output::{LineOptions, log_lines};
-use vramtop::record::{Reader, Writer};
-
-fn apply(records: &[Record]) -> Monitor {
-    let mut monitor = Monitor::new();
-    for record in records {
-        monitor.apply(record);
-    }
-    monitor
-}
-
-/// The lines of a recording.
-fn written(record: &Record, monitor: &Monitor) -> String {
-    let mut writer = Writer::new(Vec::new());
-    writer.record(record, monitor).expect("written to memory");
-    String::from_utf8(writer.into_inner()).expect("UTF-8")
-}
+use vramtop::record::Reader;
 
 fn used(sample: &Sample, gpu: usize) -> Bytes {
     sample.gpus[gpu].memory.get().and_then(|memory| memory.used()).expect("memory")

@@ -72,10 +72,8 @@ pub fn slot_for<S: Slot>(tier: &Tier<S>, step_ms: u64) -> u64 {
 struct Floors {
     /// Of the slot that is being filled: an upper bound of what it will be.
     open: Option<f64>,
-    /// Of those that are full, the newest first.
-    full: [Option<f64>; MOST],
-    /// How many of them there are up to the first gap.
-    count: usize,
+    /// Of those that are full, the newest first, up to the first gap.
+    full: Vec<f64>,
 }
 
 /// A point of the floor: how many slots ago, and the value.
@@ -83,25 +81,24 @@ type Point = (f64, f64);
 
 impl Floors {
     fn of<S: Slot>(tier: &Tier<S>, unit: Bytes, now_ms: u64, width_ms: u64) -> Self {
-        let mut floors = Self { open: None, full: [None; MOST], count: 0 };
         let most = usize::try_from(WINDOW_MS / width_ms).unwrap_or(MOST).min(MOST);
         let open = now_ms.saturating_sub(1) / width_ms;
+        let mut floors: [Option<f64>; MOST + 1] = [None; MOST + 1];
         for (begin, slot) in tier.slots().rev() {
             let Some(age) = open.checked_sub(begin / width_ms).and_then(|age| usize::try_from(age).ok()) else { continue };
             if age > most {
                 break;
             }
             let Some(floor) = slot.range().map(|(low, _)| f64::from(low) * unit.0 as f64) else { continue };
-            let place = if age == 0 { &mut floors.open } else { &mut floors.full[age - 1] };
-            *place = Some(place.map_or(floor, |low: f64| low.min(floor)));
+            floors[age] = Some(floors[age].map_or(floor, |low| low.min(floor)));
         }
-        floors.count = floors.full.iter().take_while(|floor| floor.is_some()).count();
-        floors
+        Self { open: floors[0], full: floors[1..].iter().map_while(|floor| *floor).collect() }
     }
 
     /// Slope per slot of the longest steady stretch, and how many slots it has.
     fn steady(&self) -> Option<(f64, usize)> {
-        let lengths = || (LEAST..=self.count).rev();
+        let count = self.full.len();
+        let lengths = || (LEAST..=count).rev();
         let clean = lengths().find_map(|slots| {
             let line = Line::through(self, slots)?;
             if !(line.is_straight(0.0) && self.goes_on(&line, 0.0, 0.0)) {
@@ -110,12 +107,12 @@ impl Floors {
             if line.is_level(0.0) {
                 return Some((0.0, slots));
             }
-            let tooth = self.swing(slots - 1, self.count);
+            let tooth = self.swing(slots - 1, count);
             let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.0 } else { 2.0 });
             (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, 1), slots))
         });
         clean.or_else(|| {
-            lengths().take_while(|slots| *slots >= (2 * LEAST).max(self.count * 2 / 3)).find_map(|slots| {
+            lengths().take_while(|slots| *slots >= (2 * LEAST).max(count * 2 / 3)).find_map(|slots| {
                 let line = Line::through(self, slots)?;
                 let swing = self.swing(0, slots);
                 let is_level = line.is_level(swing / 3.0);
@@ -126,10 +123,15 @@ impl Floors {
         })
     }
 
+    /// The newest so many.
+    fn points(&self, slots: usize) -> impl Iterator<Item = Point> + '_ {
+        self.full[..slots].iter().enumerate().map(|(age, floor)| (age as f64, *floor))
+    }
+
     /// How far the floor went both up and down between two ages: the smaller of the largest rise and the largest fall.
     fn swing(&self, from: usize, to: usize) -> f64 {
         let (mut low, mut high, mut rise, mut fall) = (f64::INFINITY, f64::NEG_INFINITY, 0.0_f64, 0.0_f64);
-        for floor in self.full[from..to].iter().rev().flatten() {
+        for floor in self.full[from..to].iter().rev() {
             (low, high) = (low.min(*floor), high.max(*floor));
             (rise, fall) = (rise.max(floor - low), fall.max(high - floor));
         }
@@ -138,9 +140,8 @@ impl Floors {
 
     /// Whether three in four of the floors are on the line: three lows of a bend may be.
     fn lies_on(&self, line: &Line, slots: usize) -> bool {
-        let floors = || self.full[..slots].iter().enumerate().filter_map(|(age, floor)| Some((age as f64, (*floor)?)));
-        let off = floors().filter(|(age, floor)| (floor - line.at(*age)).abs() > line.play(PLAY_BEYOND)).count();
-        4 * off <= floors().count()
+        let off = self.points(slots).filter(|(age, floor)| (floor - line.at(*age)).abs() > line.play(PLAY_BEYOND)).count();
+        4 * off <= slots
     }
 
     /// Whether the newest floors are where the line leads: below it by no more than `play`, above it by no more than `above` beside.
@@ -150,11 +151,9 @@ impl Floors {
         let play = play + line.play(PLAY_BEYOND);
         let low_enough = |floor: f64, age: f64| floor <= line.at(age) + above + play;
         let high_enough = |floor: f64, age: f64| floor >= line.at(age) - play;
-        match (self.full[0], self.open) {
-            (Some(full), Some(open)) => high_enough(open, -1.0) && (low_enough(open, -1.0) || (high_enough(full, 0.0) && low_enough(full, 0.0))),
-            // What was read before a gap tells nothing of now.
-            (None, _) | (_, None) => false,
-        }
+        // What was read before a gap tells nothing of now.
+        let (Some(open), Some(full)) = (self.open, self.full.first().copied()) else { return false };
+        high_enough(open, -1.0) && (low_enough(open, -1.0) || (high_enough(full, 0.0) && low_enough(full, 0.0)))
     }
 
     /// The median of the slopes between every two floors (Theil and Sen): up to three in ten of them may lie anywhere.
@@ -163,9 +162,8 @@ impl Floors {
     fn median_slope(&self, slots: usize, apart: usize) -> f64 {
         let mut slopes = [0.0; MOST * (MOST - 1) / 2];
         let mut count = 0;
-        let points = || self.full[..slots].iter().enumerate().filter_map(|(age, floor)| Some((age as f64, (*floor)?)));
-        for (age, floor) in points() {
-            for (older, before) in points().filter(|(older, _)| *older >= age + apart as f64) {
+        for (age, floor) in self.points(slots) {
+            for (older, before) in self.points(slots).filter(|(older, _)| *older >= age + apart as f64) {
                 slopes[count] = (floor - before) / (older - age);
                 count += 1;
             }
@@ -223,13 +221,11 @@ impl Line {
 }
 
 /// The second lowest floor of a part, or the lowest of less than three; the oldest where several are equal.
-fn low_of(from: usize, part: &[Option<f64>]) -> Option<Point> {
-    let mut points = part.iter().enumerate().rev().filter_map(|(at, floor)| Some(((from + at) as f64, (*floor)?)));
+fn low_of(from: usize, part: &[f64]) -> Option<Point> {
+    let mut points = part.iter().enumerate().rev().map(|(at, floor)| ((from + at) as f64, *floor));
     let mut lowest = points.next()?;
     let mut second: Option<Point> = None;
-    let mut count = 1;
     for point in points {
-        count += 1;
         if point.1 < lowest.1 {
             second = Some(lowest);
             lowest = point;
@@ -237,7 +233,7 @@ fn low_of(from: usize, part: &[Option<f64>]) -> Option<Point> {
             second = Some(point);
         }
     }
-    if count < 3 { Some(lowest) } else { second }
+    if part.len() < 3 { Some(lowest) } else { second }
 }
 
 #[cfg(test)]

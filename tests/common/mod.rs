@@ -9,6 +9,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use vramtop::collect::{Clock, HostScope, Interest, LiveOptions, LiveSource, Source, SourceEnd};
 use vramtop::model::{Moment, Record, Sample};
+use vramtop::monitor::Monitor;
+use vramtop::record::Writer;
+
+/// What records amount to.
+pub fn apply(records: &[Record]) -> Monitor {
+    let mut monitor = Monitor::new();
+    for record in records {
+        monitor.apply(record);
+    }
+    monitor
+}
+
+/// The lines of a recording.
+pub fn written(record: &Record, monitor: &Monitor) -> String {
+    let mut writer = Writer::new(Vec::new());
+    writer.record(record, monitor).expect("written to memory");
+    String::from_utf8(writer.into_inner()).expect("UTF-8")
+}
 
 /// A scenario of the fake driver's own folder.
 pub fn scenario(name: &str) -> PathBuf {
