@@ -11,11 +11,13 @@
 //! more is steady the figure is not yet known; it is never guessed from a jump.
 //!
 //! **Back and forth.** The teeth of a saw can be longer than a slot. What a series has given back before a stretch (its swing) it
-//! may give back again: a rise that is no higher than that, or within two minutes not twice as high, is not believed; the stretches
-//! are then measured with play for the swing.
+//! may give back again: a rise that is not a quarter higher than that, or within two minutes not twice as high, is not believed; the
+//! stretches are then measured with play for the swing, and growth below the teeth takes two of them.
 //!
-//! **What it cannot tell.** A stair whose steps are a minute apart is flat between them, and says so. The first tooth of a saw is a
-//! rise until it falls, as is the end of one that takes three minutes.
+//! **What it cannot tell.** A stair whose steps are 20 s to a minute apart is flat between them or not known, now the one and now
+//! the other, until there are enough of them to lie on a line. The first tooth of a saw is a rise until it falls, as is the end of
+//! one that takes three minutes. Noise of more than a slot may lie on a line for a slot or two. The figure is made once a slot, so
+//! that one that is over may stand for 15 s.
 
 use crate::history::{Slot, Tier};
 use crate::model::{Bytes, Reading};
@@ -108,7 +110,7 @@ impl Floors {
                 return Some((0.0, slots));
             }
             let tooth = self.swing(slots - 1, count);
-            let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.0 } else { 2.0 });
+            let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.25 } else { 2.0 });
             (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, 1), slots))
         });
         clean.or_else(|| {
@@ -116,7 +118,7 @@ impl Floors {
                 let line = Line::through(self, slots)?;
                 let swing = self.swing(0, slots);
                 let is_level = line.is_level(swing / 3.0);
-                let holds = is_level || (line.way() > swing / 2.0 && line.is_straight(swing / 8.0));
+                let holds = is_level || (line.way() > swing / 2.0 && self.falls(slots, swing / 2.0) > 1 && line.is_straight(swing / 8.0));
                 (swing > STILL && holds && self.goes_on(&line, swing, swing / 4.0))
                     .then(|| (if is_level { 0.0 } else { self.median_slope(slots, slots / 2) }, slots))
             })
@@ -138,6 +140,18 @@ impl Floors {
         rise.min(fall)
     }
 
+    /// How often the newest floors fell by that much: one fall does not tell the flank of the next tooth from growth below teeth.
+    fn falls(&self, slots: usize, depth: f64) -> usize {
+        let (mut high, mut falls) = (f64::NEG_INFINITY, 0);
+        for floor in self.full[..slots].iter().rev() {
+            if high - floor >= depth {
+                (high, falls) = (*floor, falls + 1);
+            }
+            high = high.max(*floor);
+        }
+        falls
+    }
+
     /// Whether three in four of the floors are on the line: three lows of a bend may be.
     fn lies_on(&self, line: &Line, slots: usize) -> bool {
         let off = self.points(slots).filter(|(age, floor)| (floor - line.at(*age)).abs() > line.play(PLAY_BEYOND)).count();
@@ -146,7 +160,7 @@ impl Floors {
 
     /// Whether the newest floors are where the line leads: below it by no more than `play`, above it by no more than `above` beside.
     ///
-    /// The open slot can only go lower, so it tells at once that a rise is over; above the line it tells nothing yet.
+    /// The open slot can only go lower, so that it tells already that a rise is over; above the line it tells nothing yet.
     fn goes_on(&self, line: &Line, above: f64, play: f64) -> bool {
         let play = play + line.play(PLAY_BEYOND);
         let low_enough = |floor: f64, age: f64| floor <= line.at(age) + above + play;
@@ -203,9 +217,9 @@ impl Line {
         self.first.1 + self.slope() * (self.first.0 - age)
     }
 
-    /// How far off it a floor may lie: a share of its way, or a block where that is more, but never more than a fifth of it.
+    /// How far off it a floor may lie: a share of its way, or a block where that is more, but never more than a tenth of it; and a little for what contexts take.
     fn play(&self, share: f64) -> f64 {
-        STILL / 4.0 + (self.way() * share).max(BLOCK.min(self.way() / 5.0))
+        (STILL / 4.0).min(self.way() / 20.0) + (self.way() * share).max(BLOCK.min(self.way() / 10.0))
     }
 
     fn is_straight(&self, play: f64) -> bool {
