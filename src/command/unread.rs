@@ -61,9 +61,8 @@ impl Payload {
             sentences.extend(self.missing(sample).map(|(gpu, why)| {
                 let row = monitor.gpus().iter().find(|row| row.facts.id == gpu.id);
                 let label = row.map_or_else(|| gpu.id.to_string(), |row| row.label.clone());
-                let what = if self.has_some(gpu) { "not all of its processes" } else { "its processes" };
-                let verb = if self.has_some(gpu) { "can" } else { "cannot" };
-                format!("GPU {label}: {what} {verb} be listed ({why})")
+                let what = if self.has_some(gpu) { "not all of its processes can" } else { "its processes cannot" };
+                format!("GPU {label}: {what} be listed ({why})")
             }));
         }
         sentences

@@ -115,9 +115,7 @@ impl Row<'_> {
                 pen.left(user, width, self.style(Role::Hue(hue)))
             }
             Column::Kind => pen.left(process.map_or(UNKNOWN, |row| row.kind.letters()), width, label),
-            Column::Vram => {
-                pen.right(&self.picture.figure(self.entry), width, if self.picture.is_kept(self.entry) { label } else { self.style(Role::Figure) })
-            }
+            Column::Vram => self.vram(pen, width),
             Column::Peak => pen.right(&gib(process.and_then(|row| row.peak).map(|peak| peak.bytes)), width, label),
             Column::Trend => self.trend(pen, process, width),
             Column::History => {
@@ -154,9 +152,7 @@ impl Row<'_> {
                 pen.right(&group.id.ancestor().map_or_else(count, |ancestor| ancestor.key.pid.to_string()), width, label)
             }
             Column::User => pen.left(group.user.as_ref().map_or(UNKNOWN, |user| user.as_str()), width, hue),
-            Column::Vram => {
-                pen.right(&self.picture.figure(self.entry), width, if self.picture.is_kept(self.entry) { label } else { self.style(Role::Figure) })
-            }
+            Column::Vram => self.vram(pen, width),
             Column::Trend => match self.age() {
                 Some(age) => pen.left(&age, width, label),
                 None => self.change(pen, &group.bytes_per_minute.map_or(Reading::NOT_YET, Reading::Value), width),
@@ -168,12 +164,11 @@ impl Row<'_> {
                 pen.left(job.map_or(UNKNOWN, |job| job.as_str()), width, label)
             }
             Column::What => {
-                let names: Vec<&str> = group.what.iter().map(crate::model::SafeText::as_str).collect();
-                let names = names.join(", ");
                 if let Some(ancestor) = group.id.ancestor() {
                     pen.left(&self.below(&format!("{} ({})", ancestor.name, group.processes)), width, label);
                     return;
                 }
+                let names = group.what.iter().map(crate::model::SafeText::as_str).collect::<Vec<_>>().join(", ");
                 match group.id.grouping() {
                     Grouping::Process | Grouping::User => pen.left(&names, width, text),
                     Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),
@@ -192,6 +187,11 @@ impl Row<'_> {
             Some(age) => pen.left(&age, width, self.style(Role::Label)),
             None => self.change(pen, &process.bytes_per_minute(), width),
         }
+    }
+
+    fn vram<'p, 'b>(&self, pen: &'p mut Pen<'b>, width: u16) -> &'p mut Pen<'b> {
+        let role = if self.picture.is_kept(self.entry) { Role::Label } else { Role::Figure };
+        pen.right(&self.picture.figure(self.entry), width, self.style(role))
     }
 
     /// How old the row's figure is, where a list cannot be read now: it stands in place of a change that nobody knows.
