@@ -29,6 +29,11 @@ impl Detail {
         Self { id, details: None, environment: None }
     }
 
+    /// Its process.
+    pub fn key(&self) -> Option<ProcessKey> {
+        self.id.key()
+    }
+
     /// Its row: as long as it is listed, and for a while after.
     pub fn row<'a>(&self, picture: &'a Picture) -> Option<&'a TableRow> {
         picture.rows().iter().find(|row| row.id.is_same(&self.id))

@@ -36,7 +36,7 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
     let Some(detail) = app.detail() else { return Shown::default() };
     let bottom = regions.keys.map_or(area.bottom(), |keys| keys.y);
     let Some((row, process)) = found(app, detail) else {
-        return draw_absence(buffer, regions.header, app, theme);
+        return draw_absence(buffer, regions.header, app, detail, theme);
     };
     let past = Past::of(app);
     let mut shown = Shown { column_ms: past.column_ms(past.of_process(&process.history), history_cells(regions.header)), ..Shown::default() };
@@ -62,13 +62,19 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) ->
     shown
 }
 
-/// Why there is nothing to be seen of it, and how fresh this is. Through time it is walked by the columns that the screen had before.
-fn draw_absence(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Shown {
+/// Who it is, why there is nothing to be seen of it, and how fresh this is. Through time it is walked by the columns that the screen
+/// had before.
+fn draw_absence(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, theme: &Theme) -> Shown {
     let mark = header::short_mark(app, area.width, theme);
     let rest = Rect { width: area.width.saturating_sub(width_of_spans(&mark) + 2), ..area };
     put_right(buffer, area, &Line::from(mark));
     let why = if app.then().is_some() { "it had not come yet" } else { "it has ended, more than 15 minutes ago" };
-    Pen::new(buffer, rest).put(why, theme.style(Role::Text));
+    let (label, figure) = (theme.style(Role::Label), theme.style(Role::Figure));
+    let mut pen = Pen::new(buffer, rest);
+    if let Some(key) = detail.key().filter(|_| area.width >= 60) {
+        pen.put("vramtop", figure).put(" › ", label).put(&key.pid.to_string(), figure).skip(3);
+    }
+    pen.sentence(why, theme.style(Role::Text));
     Shown { column_ms: app.column_ms(), ..Shown::default() }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn facts(app: &App, detail: &Detail, row: &TableRow, process: &Proces
         return facts;
     }
     if process.facts.visibility == Visibility::NotHere {
-        let why = "the driver names a PID of another namespace, or of a process that is gone: its memory is known, the rest is not";
+        let why = "the driver names a PID of another namespace, or of a process that is gone: no more than its memory is known";
         facts.push(fact("NOT HERE", why.to_owned(), 2, 1));
         facts.push(fact("", "run vramtop on the host, or start this container with the host's PIDs (docker run --pid=host)".to_owned(), 2, 2));
         return facts;

@@ -47,7 +47,7 @@ pub(super) fn how_it_ended(ended: &Ended, zone: &TimeZone) -> String {
     let verb = if ended.lives_on { "left this GPU" } else { "ended" };
     let ran = ended.ran_ms().map(|ms| format!(" after {}", span(ms)));
     let peak = ended.row.peak.map(|peak| format!(" · peak {}", peak.bytes));
-    let full = ended.notable_fullness().map(|fullness| format!(" · the card was {fullness} % full then"));
+    let full = ended.notable_fullness().map(|fullness| format!(" · card {fullness} % full"));
     let parts: String = [ran, peak, full].into_iter().flatten().collect();
     format!("{verb} at {}{parts} · why is not known", time_of_day(ended.at, zone))
 }
