@@ -14,10 +14,13 @@
 //! may give back again: a rise that is not a quarter higher than that, or within two minutes not twice as high, is not believed; the
 //! stretches are then measured with play for the swing, and growth below the teeth takes two of them.
 //!
-//! **What it cannot tell.** A stair whose steps are 20 s to a minute apart is flat between them or not known, now the one and now
-//! the other, until there are enough of them to lie on a line. The first tooth of a saw is a rise until it falls, as is the end of
-//! one that takes three minutes. Noise of more than a slot may lie on a line for a slot or two. The figure is made once a slot, so
-//! that one that is over may stand for 15 s.
+//! **Stairs.** A leak of an epoch or a request moves by steps and stands still between them. Two treads, each between two steps the
+//! same way, make stairs: their lows may lie a step off the line, and a floor that stands still is not believed before it has
+//! stood longer than they did.
+//!
+//! **What it cannot tell.** The first steps of stairs are jumps, with a floor that stands still between them. The first tooth of a
+//! saw is a rise until it falls, as is the end of one that takes three minutes. Noise of more than a slot may lie on a line for a
+//! slot or two. The figure is made once a slot, so that one that is over may stand for 15 s.
 
 use crate::history::{Slot, Tier};
 use crate::model::{Bytes, Reading};
@@ -107,11 +110,11 @@ impl Floors {
                 return None;
             }
             if line.is_level(0.0) {
-                return Some((0.0, slots));
+                return (slots > self.treads(slots - 1, count).longest).then_some((0.0, slots));
             }
             let tooth = self.swing(slots - 1, count);
             let believed = self.swing(0, slots) <= line.way() / 4.0 && tooth <= line.way() / (if slots >= LONG { 1.25 } else { 2.0 });
-            (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, 1), slots))
+            (believed && self.lies_on(&line, slots)).then(|| (self.median_slope(slots, if line.is_stair { slots / 2 } else { 1 }), slots))
         });
         clean.or_else(|| {
             lengths().take_while(|slots| *slots >= (2 * LEAST).max(count * 2 / 3)).find_map(|slots| {
@@ -152,6 +155,26 @@ impl Floors {
         falls
     }
 
+    /// The treads of the stairs between two ages.
+    fn treads(&self, from: usize, to: usize) -> Treads {
+        let mut treads = Treads::default();
+        let (mut stood, mut way) = (0, 0.0);
+        for pair in self.full[from..to].windows(2) {
+            stood += 1;
+            let step = pair[0] - pair[1];
+            if step.abs() <= STILL / 4.0 {
+                continue;
+            }
+            if way == 0.0 {
+                treads.newest = stood;
+            } else if stood > 1 && step * way > 0.0 {
+                (treads.count, treads.longest) = (treads.count + 1, treads.longest.max(stood));
+            }
+            (stood, way, treads.step) = (0, step, treads.step.max(step.abs()));
+        }
+        treads
+    }
+
     /// Whether three in four of the floors are on the line: three lows of a bend may be.
     fn lies_on(&self, line: &Line, slots: usize) -> bool {
         let off = self.points(slots).filter(|(age, floor)| (floor - line.at(*age)).abs() > line.play(PLAY_BEYOND)).count();
@@ -188,18 +211,45 @@ impl Floors {
     }
 }
 
+/// Where a floor stands still between two steps the same way.
+#[derive(Default)]
+struct Treads {
+    count: usize,
+    /// In slots.
+    longest: usize,
+    /// For how many slots the floor has stood still now.
+    newest: usize,
+    /// The highest step, in bytes.
+    step: f64,
+}
+
+impl Treads {
+    /// Whether it goes up or down by them, up to now.
+    const fn are_stairs(&self) -> bool {
+        self.count > 1 && self.newest <= self.longest
+    }
+}
+
 /// The lows of the three parts of a stretch, and the line from the first to the last.
 struct Line {
     first: Point,
     middle: Point,
     last: Point,
+    /// How far off it stairs may lie.
+    block: f64,
+    is_stair: bool,
 }
 
 impl Line {
     fn through(floors: &Floors, slots: usize) -> Option<Self> {
         let part = slots / 3;
         let low = |from: usize, to: usize| low_of(from, &floors.full[from..to]);
-        Some(Self { first: low(slots - part, slots)?, middle: low(part, slots - part)?, last: low(0, part)? })
+        let (first, middle, last) = (low(slots - part, slots)?, low(part, slots - part)?, low(0, part)?);
+        let way = (last.1 - first.1).abs();
+        let treads = floors.treads(0, slots);
+        let is_stair = slots >= LONG && treads.are_stairs();
+        let block = if is_stair { treads.step.min(way / 4.0) } else { BLOCK.min(way / 10.0) };
+        Some(Self { first, middle, last, block, is_stair })
     }
 
     /// Change per slot.
@@ -219,7 +269,7 @@ impl Line {
 
     /// How far off it a floor may lie: a share of its way, or a block where that is more, but never more than a tenth of it; and a little for what contexts take.
     fn play(&self, share: f64) -> f64 {
-        (STILL / 4.0).min(self.way() / 20.0) + (self.way() * share).max(BLOCK.min(self.way() / 10.0))
+        (STILL / 4.0).min(self.way() / 20.0) + (self.way() * share).max(self.block)
     }
 
     fn is_straight(&self, play: f64) -> bool {

@@ -116,6 +116,26 @@ fn long_teeth_are_no_growth_once_they_have_fallen() {
     assert!(growing.iter().skip(210).all(|(_, rate)| rate.is_some_and(|rate| (2.3..=3.5).contains(&rate))), "{:?}", runs(&growing));
 }
 
+/// A step a minute: the second tread ends at 180 s, and the slot after it is full at 195.
+#[test]
+fn stairs_are_growth_once_two_of_their_treads_are_known() {
+    check(&said(900, 1, |s| Some(5.0 + (s / 60.0).floor() * 0.5)), &[(1, "—"), (46, "0.00"), (76, "—"), (106, "0.00"), (136, "—"), (196, "0.50")]);
+    for period in [20.0, 30.0, 40.0, 45.0, 60.0, 75.0] {
+        for step in [0.1, 1.0, -1.0] {
+            let stairs = said(900, 1, |s| Some(60.0 + step * (s / period).floor()));
+            assert_eq!(is_said(&stairs, 256, 900, step * 60.0 / period), Ok(()), "{step} each {period} s");
+        }
+    }
+}
+
+/// A tread of a minute is no end of its stairs; two slots more are one.
+#[test]
+fn stairs_end_with_the_first_longer_tread() {
+    let ended = said(900, 1, |s| Some(5.0 + (s.min(540.0) / 60.0).floor() * 0.5));
+    assert_eq!(is_said(&ended, 196, 600, 0.5), Ok(()));
+    assert_eq!(is_said(&ended, 646, 900, 0.0), Ok(()));
+}
+
 #[test]
 fn no_stretch_reaches_across_a_gap() {
     // Nothing from 200 to 320 s: the first slot without readings is that from 210 on, and 315 is the begin of the first three after it,
@@ -180,7 +200,25 @@ proptest! {
         let steps = f64::from(steps);
         let load = |s: f64| Some(1.0 + gib * ((((s - start) / lasts).clamp(0.0, 1.0).powf(bend) * steps).floor() / steps));
         let said = said(900, 1, load);
-        prop_assert_eq!(is_said(&said, (start + lasts) as u64 + 62, 900, 0.0), Ok(()));
+        // A load of steps is over once it has stood longer than between them.
+        let step = |k: f64| lasts * (k / steps).powf(1.0 / bend);
+        let tread = (1..steps as u32).map(|k| step(f64::from(k) + 1.0) - step(f64::from(k))).fold(0.0, f64::max);
+        let waits = (tread + 47.0).max(62.0);
+        prop_assert_eq!(is_said(&said, (start + lasts + waits) as u64, 900, 0.0), Ok(()));
+    }
+
+    #[test]
+    fn stairs_by_chance_are_growth(start in 0.0..30.0_f64, treads in prop::collection::vec(25.0..55.0_f64, 60), step in 0.1..2.0_f64) {
+        let edges: Vec<f64> = treads.iter().scan(start, |at, tread| { *at += tread; Some(*at) }).collect();
+        let at = |s: f64| edges.iter().filter(|edge| **edge <= s).count() as f64 * step + 5.0;
+        let said = said(900, 1, |s| Some(at(s))).split_off(300);
+        // No further than by half from what five minutes amount to.
+        let grown = |now: u64| (at(now as f64) - at(now as f64 - 300.0)) / 5.0;
+        let wrong = said.iter().find(|(now, rate)| rate.is_some_and(|rate| rate != 0.0 && (rate - grown(*now)).abs() > grown(*now) / 2.0));
+        prop_assert!(wrong.is_none(), "{:?}: {:?}", wrong, runs(&said));
+        // A tread that is longer than those before it stands still, and at the step after it nothing is known for a moment.
+        let missed = said.iter().filter(|(_, rate)| rate.is_none_or(|rate| rate == 0.0)).count();
+        prop_assert!(missed * 4 <= said.len(), "{:?}", runs(&said));
     }
 
     #[test]
