@@ -57,8 +57,12 @@ Examples:
   vramtop explain job.log               why a job ran out of memory
 
 Exit codes:
-  0 fine, also when the reader of a pipe went away    1 failed    2 wrong usage
-  3 no NVIDIA driver, library or GPU    4 not permitted    5 some GPUs could not be read";
+  0  fine, also when the reader of a pipe went away
+  1  failed, or the answer is no
+  2  wrong usage, or a GPU or setting that cannot be
+  3  no NVIDIA driver, library or GPU
+  4  not permitted
+  5  some GPUs could not be read; the others were";
 
 /// Subcommands.
 #[derive(Debug, Subcommand)]
@@ -170,7 +174,7 @@ pub struct Smi {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Style")]
 pub struct StyleFlags {
-    /// When to use colours; by default where the terminal has them and `NO_COLOR` is not set.
+    /// When to use colours; by default where the terminal has them and NO_COLOR is not set.
     #[arg(long, value_name = "WHEN", value_enum, global = true, overrides_with = "color")]
     pub color: Option<Color>,
 
@@ -205,7 +209,7 @@ pub struct Settings {
     #[arg(long, value_name = "PATH", global = true, overrides_with = "nvml_library")]
     pub nvml_library: Option<PathBuf>,
 
-    /// Ask the dear questions too: process utilization, PCI traffic, energy.
+    /// Ask the costly questions too: process utilization, PCIe traffic, energy.
     ///
     /// They hold the driver's lock for milliseconds and stall every program that asks it something meanwhile.
     #[arg(long, global = true, overrides_with = "slow")]
@@ -285,7 +289,7 @@ mod tests {
         }
     }
 
-    /// As whoever has an alias with his settings writes it.
+    /// As an alias with settings in it makes of it.
     #[test]
     fn what_holds_everywhere_stands_before_a_subcommand_and_after_it() {
         let globals =

@@ -37,7 +37,7 @@ impl Exit {
     pub const ALL: [(Self, &str); 6] = [
         (Self::Fine, "fine, also when the reader of a pipe went away"),
         (Self::Failed, "failed, or the answer is no"),
-        (Self::Usage, "wrong usage, or a setting that cannot be"),
+        (Self::Usage, "wrong usage, or a GPU or setting that cannot be"),
         (Self::NoDriver, "no NVIDIA driver, library or GPU"),
         (Self::NotPermitted, "not permitted"),
         (Self::SomeUnreadable, "some GPUs could not be read; the others were"),

@@ -12,6 +12,7 @@ use clap::CommandFactory;
 use vramtop::app::Mode;
 use vramtop::app::keys::BINDINGS;
 use vramtop::cli::Cli;
+use vramtop::exit::Exit;
 
 const README: &str = include_str!("../README.md");
 
@@ -169,9 +170,14 @@ fn the_options_and_commands_that_it_names_exist() {
 fn its_exit_codes_are_those_of_the_help() {
     let help = Cli::command().render_long_help().to_string();
     let codes = help.split("Exit codes:").nth(1).expect("the help names exit codes");
-    let told: Vec<String> = table(section("Exit codes")).into_iter().map(|row| row[0].clone()).collect();
-    let in_help: Vec<String> = codes.split_whitespace().filter(|word| word.parse::<u8>().is_ok()).map(str::to_owned).collect();
-    assert_eq!(told, in_help);
+    let in_help: Vec<String> = codes.trim().lines().map(|line| line.trim().to_owned()).collect();
+    assert_eq!(in_help, Exit::ALL.map(|(exit, meaning)| format!("{}  {meaning}", exit as u8)));
+    // Here it says more, behind the same words.
+    let told = table(section("Exit codes"));
+    assert_eq!(told.len(), Exit::ALL.len());
+    for (row, (exit, meaning)) in told.iter().zip(Exit::ALL) {
+        assert!(row[0] == (exit as u8).to_string() && row[1].starts_with(meaning), "{row:?} is not {meaning}");
+    }
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl GpuStep {
         }
         match &self.memory {
             Reading::Absent(Absence::NotSupported) => !self.device.has_own_memory(),
-            Reading::Absent(Absence::Failed(name)) => name == "total is zero" && !self.device.has_own_memory(),
+            Reading::Absent(Absence::Failed(name)) => name == DeviceMemory::NO_TOTAL && !self.device.has_own_memory(),
             Reading::Absent(_) => false,
             Reading::Value(_) => self.device.beyond_limit().is_some_and(|bytes| pool().get().is_some_and(|(total, _)| bytes <= total)),
         }
@@ -148,7 +148,7 @@ impl GpuStep {
         let (pcie, energy_mj) = (self.telemetry.pcie.clone(), self.telemetry.energy_mj.clone());
         // A lost device is not asked seven more questions.
         self.telemetry = match self.state {
-            GpuState::Lost { .. } => Telemetry::absent(&Absence::Failed("GPU is lost".into())),
+            GpuState::Lost { .. } => Telemetry::absent(&Absence::Failed(GpuState::LOST.into())),
             _ => match scope {
                 TelemetryScope::Full => Telemetry { pcie, energy_mj, ..self.device.telemetry() },
                 TelemetryScope::Glance => self.device.glance(),

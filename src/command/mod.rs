@@ -7,6 +7,7 @@ mod completions;
 mod dashboard;
 mod doctor;
 mod explain;
+mod gzip;
 mod log;
 mod log_file;
 mod look;

@@ -1,18 +1,18 @@
 //! `replay FILE` and `demo`: the dashboard over a recording.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 
 use anyhow::Context;
-use flate2::read::{GzDecoder, MultiGzDecoder};
+use flate2::read::GzDecoder;
 use jiff::tz::TimeZone;
 
 use super::dashboard::{read_keys, watch_signals};
-use super::no_screen;
 use super::screen_loop::{Input, ScreenLoop, channel};
 use super::terminal::READER;
+use super::{gzip, no_screen};
 use crate::app::{App, Mode, Setup};
 use crate::cli::Replay;
 use crate::collect::{Interest, ReplayOptions, ReplaySource, SourceEnd, SourceError, SystemClock, spawn};
@@ -36,37 +36,15 @@ pub(super) fn file(replay: &Replay, style: Style) -> anyhow::Result<Exit> {
     let screen = || needs_screen("a replay", "A recording is one JSON object a line: read it with jq");
     if replay.file == Path::new("-") {
         screen()?;
-        return play(|| unpacked(BufReader::new(io::stdin())), "standard input", None, ReplayOptions::default(), style);
+        return play(|| gzip::unpacked(BufReader::new(io::stdin())), "standard input", None, ReplayOptions::default(), style);
     }
     let reading = || format!("cannot read the recording {name}");
     let mut file = File::open(&replay.file).with_context(reading)?;
+    let kind = file.metadata().with_context(reading)?.file_type();
     screen()?;
-    if is_packed(&mut file).with_context(reading)? {
-        return play(|| Ok(BufReader::new(MultiGzDecoder::new(file))), name.as_str(), None, ReplayOptions::default(), style);
-    }
-    let extent = Extent::of(&mut file).with_context(reading)?;
-    play(|| Ok(BufReader::new(file)), name.as_str(), extent, ReplayOptions::default(), style)
-}
-
-/// How gzip's files begin.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-/// Input that cannot be read again, unpacked where it is packed. It waits for the first bytes.
-fn unpacked(mut input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    let packed = input.fill_buf()?.starts_with(&GZIP);
-    Ok(if packed { Box::new(BufReader::new(MultiGzDecoder::new(input))) } else { Box::new(input) })
-}
-
-/// Whether a file begins as gzip's do; it is read from the start afterwards.
-fn is_packed(file: &mut File) -> io::Result<bool> {
-    let mut magic = Vec::with_capacity(2);
-    file.by_ref().take(2).read_to_end(&mut magic)?;
-    // A pipe cannot be read again, and is not packed.
-    if magic.is_empty() {
-        return Ok(false);
-    }
-    file.seek(SeekFrom::Start(0))?;
-    Ok(magic == GZIP)
+    // A pipe cannot be read twice; what is packed tells no time.
+    let extent = if kind.is_file() || kind.is_dir() { Extent::of(&mut file).with_context(reading)? } else { None };
+    play(|| gzip::unpacked(BufReader::new(file)), name.as_str(), extent, ReplayOptions::default(), style)
 }
 
 /// Plays the recording that is built in.
@@ -116,19 +94,4 @@ where
     };
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pipe_may_be_packed_or_not() {
-        let mut plain = String::new();
-        unpacked(DEMO).and_then(|mut input| input.read_to_string(&mut plain)).expect("packed");
-        assert!(plain.starts_with('{'));
-        let (mut again, copy) = (String::new(), plain.clone());
-        unpacked(Cursor::new(copy)).and_then(|mut input| input.read_to_string(&mut again)).expect("plain");
-        assert!(again == plain);
-    }
 }

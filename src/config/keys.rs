@@ -47,7 +47,7 @@ keys! {
     NvmlLibrary, "nvml_library", "VRAMTOP_NVML_LIBRARY", "Path of the driver's library; empty: search it";
     Interval, "interval", "VRAMTOP_INTERVAL", "Length of the dashboard's step in seconds, 0.1 to 60";
     MemoryHz, "memory_hz", "VRAMTOP_MEMORY_HZ", "Readings of the memory per second, 1 to 200";
-    Slow, "slow", "VRAMTOP_SLOW", "Ask the dear questions, too: true or false";
+    Slow, "slow", "VRAMTOP_SLOW", "Ask the costly questions, too: true or false";
     ReadOnly, "read_only", "VRAMTOP_READ_ONLY", "Offer nothing that changes the world, such as signals: true or false";
     Mouse, "mouse", "VRAMTOP_MOUSE", "Let the dashboard have the mouse: true or false";
     Theme, "theme", "VRAMTOP_THEME", "Which colours: default, light, colour-blind or mono";

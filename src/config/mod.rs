@@ -24,7 +24,7 @@ pub const FILE_VARIABLE: &str = "VRAMTOP_CONFIG";
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// Where the terminal has them and `NO_COLOR` is not set.
+    /// Where the terminal has them and NO_COLOR is not set.
     #[default]
     Auto,
     /// Always.
@@ -119,7 +119,7 @@ pub struct Config {
     pub interval_ms: Setting<u64>,
     /// Readings of the memory per second.
     pub memory_hz: Setting<u32>,
-    /// Asks the dear questions, too.
+    /// Asks the costly questions, too.
     pub slow: Setting<bool>,
     /// Offer nothing that changes the world, such as signals.
     pub read_only: Setting<bool>,

@@ -91,6 +91,11 @@ pub enum GpuState {
     },
 }
 
+impl GpuState {
+    /// The driver's word for a lost device.
+    pub const LOST: &str = "GPU is lost";
+}
+
 /// What one step read of one device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpuSample {

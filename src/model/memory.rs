@@ -32,6 +32,9 @@ struct Parts {
 }
 
 impl DeviceMemory {
+    /// Why a memory of nothing is refused. Drivers of GPUs that share the host's memory tell one.
+    pub const NO_TOTAL: &str = "total is zero";
+
     /// Figures as a driver gave them. `driver` is `None` where the call does not tell it (v1). Nonsense is refused by name:
     /// a total of zero, more used than there is, or parts that do not add up to the total.
     ///
@@ -39,7 +42,7 @@ impl DeviceMemory {
     /// A library that forgets `free` (seen in interposers) is mended, since the other three figures settle it.
     pub fn new(total: u64, used: u64, free: u64, driver: Option<u64>) -> Reading<Self> {
         if total == 0 {
-            return Reading::failed("total is zero");
+            return Reading::failed(Self::NO_TOTAL);
         }
         if used > total || driver.is_some_and(|d| d > total - used) {
             return Reading::failed("used is more than the total");
@@ -57,7 +60,7 @@ impl DeviceMemory {
     /// sum is not known (no list, or a process without a figure), what is in use cannot be parted: `used` and `host` are unknown.
     pub fn shared(pool_total: Bytes, pool_available: Bytes, processes: Option<Bytes>) -> Reading<Self> {
         if pool_total == Bytes::ZERO {
-            return Reading::failed("total is zero");
+            return Reading::failed(Self::NO_TOTAL);
         }
         let free = Bytes(pool_available.0.min(pool_total.0));
         let in_use = pool_total.saturating_sub(free);

@@ -65,6 +65,24 @@ fn a_recording_plays_to_its_end_and_stays_on_the_screen() {
     assert_eq!(session.end().code(), Some(0));
 }
 
+/// As a shell's `<(zcat run.jsonl.gz)` gives it: a path that can be read once.
+#[test]
+fn a_pipe_is_replayed_as_a_file_is() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (recording, pipe) = (folder.path().join("run.jsonl"), folder.path().join("pipe"));
+    record(&recording);
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let into = pipe.clone();
+    // It waits for a reader, and ends with it.
+    let writer = std::thread::spawn(move || fs::copy(recording, into));
+    let mut session = replay(&pipe);
+    session.see("5000020");
+    session.see("ended");
+    session.keys("q");
+    assert_eq!(session.end().code(), Some(0));
+    writer.join().expect("no panic").expect("written");
+}
+
 #[test]
 fn space_pauses_a_replay_and_goes_on() {
     let folder = tempfile::tempdir().expect("temporary folder");

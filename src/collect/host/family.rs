@@ -24,7 +24,7 @@ impl Families {
         let (mut pid, mut child_ticks) = (child.parent, child.start_ticks);
         while pid > 1 && family.len() < MOST {
             let Some((ancestor, parent)) = self.0.entry(pid).or_insert_with(|| read(root, pid)) else { break };
-            // Nobody is younger than a child of his: the number has passed to another process meanwhile.
+            // Nobody is younger than their child: the number has passed to another process meanwhile.
             if ancestor.key.start_ticks > Some(child_ticks) {
                 break;
             }

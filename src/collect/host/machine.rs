@@ -4,7 +4,7 @@
 
 use sysinfo::{MemoryRefreshKind, System};
 
-use crate::model::{Bytes, Reading, SafeText};
+use crate::model::{Bytes, DeviceMemory, Reading, SafeText};
 
 /// The memory that CPU and GPU share on machines without a frame buffer of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Machine {
         system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
         let (total, available) = (system.total_memory(), system.available_memory());
         if total == 0 {
-            return Reading::failed("total is zero");
+            return Reading::failed(DeviceMemory::NO_TOTAL);
         }
         Reading::Value(Pool { total: Bytes(total), available: Bytes(available.min(total)) })
     }

@@ -26,7 +26,7 @@ use crate::model::{Absence, Bytes, HostReading, Moment, ProcessFacts, ProcessKey
 use family::Families;
 use machine::Machine;
 use nix::unistd::getuid;
-use process::{Clock, Seen};
+use process::{KernelUnits, Seen};
 use usage::{StatFile, Usage};
 use users::Users;
 use visible::Namespace;
@@ -39,7 +39,7 @@ const MOST_KEPT: usize = 128;
 pub struct Host {
     root: PathBuf,
     namespace: Namespace,
-    clock: Clock,
+    clock: KernelUnits,
     boot_s: Option<u64>,
     uid: u32,
     known: HashMap<u32, Known>,
@@ -78,7 +78,7 @@ impl Host {
         Self {
             root: proc_root.to_owned(),
             namespace: Namespace::of(proc_root),
-            clock: Clock::read(),
+            clock: KernelUnits::read(),
             boot_s: machine::boot_s(),
             uid: getuid().as_raw(),
             known: HashMap::new(),
@@ -276,7 +276,7 @@ fn permille(part_ms: u64, whole_ms: u64) -> Option<u32> {
 }
 
 /// The wall-clock time of a start that is given in ticks since boot.
-fn started(boot_s: u64, start_ticks: u64, clock: Clock) -> Option<Moment> {
+fn started(boot_s: u64, start_ticks: u64, clock: KernelUnits) -> Option<Moment> {
     let since_boot_ms = start_ticks.checked_mul(1_000)? / clock.ticks_per_s;
     let unix_ms = boot_s.checked_mul(1_000)?.checked_add(since_boot_ms)?;
     Some(Moment { unix_ms: i64::try_from(unix_ms).ok()? })

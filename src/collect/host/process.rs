@@ -27,14 +27,14 @@ const SMALL: u64 = 8 << 10;
 
 /// The kernel's units.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
+pub(super) struct KernelUnits {
     /// Clock ticks a second.
     pub(super) ticks_per_s: u64,
     /// Bytes of a page.
     pub(super) page_bytes: u64,
 }
 
-impl Clock {
+impl KernelUnits {
     /// The units of this kernel; 100 and 4 096 where it does not say.
     pub(super) fn read() -> Self {
         let ask = |what, usual| sysconf(what).ok().flatten().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(usual);

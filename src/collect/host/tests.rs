@@ -278,7 +278,7 @@ fn cpu_time_is_counted_between_refreshes() {
     assert_eq!(first.cpu_permille, None, "nothing to compare with yet");
     // It bears its name before it has read much of itself in.
     assert!(host.reading(idle).get().is_some_and(|reading| reading.rss > Bytes::ZERO && reading.rss < Bytes::mib(64)));
-    // The clock is made up: one second passes while `yes` burns at least one tick of 10 ms.
+    // The units is made up: one second passes while `yes` burns at least one tick of 10 ms.
     let mut now_ms = 10_000;
     until(|| {
         now_ms += 1_000;
@@ -294,8 +294,8 @@ fn cpu_time_is_counted_between_refreshes() {
 fn usage_is_what_the_line_says() {
     let fake = FakeProc::new(HOST);
     fake.process(37, 'S', 500, b"python\0");
-    let clock = Clock { ticks_per_s: 100, page_bytes: 4096 };
-    let usage = StatFile::open(fake.0.path(), "37").and_then(|stat| stat.usage(clock));
+    let units = KernelUnits { ticks_per_s: 100, page_bytes: 4096 };
+    let usage = StatFile::open(fake.0.path(), "37").and_then(|stat| stat.usage(units));
     // 3 ticks in user mode and 4 in the kernel, of 10 ms each; 417 pages.
     assert_eq!(usage, Some(Usage { cpu_ms: 70, rss: Bytes(1_708_032), state: RunState('S'), start_ticks: 500 }));
 }

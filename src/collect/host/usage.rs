@@ -9,7 +9,7 @@ use std::path::Path;
 
 use nix::time::ClockId;
 
-use super::process::Clock;
+use super::process::KernelUnits;
 use super::stat::Stat;
 use crate::model::{Bytes, RunState};
 
@@ -25,7 +25,7 @@ pub(super) struct Usage {
     pub(super) rss: Bytes,
     /// Scheduler state.
     pub(super) state: RunState,
-    /// When it started, in clock ticks since boot.
+    /// When it started, in units ticks since boot.
     pub(super) start_ticks: u64,
 }
 
@@ -40,13 +40,13 @@ impl StatFile {
     }
 
     /// Reads it; `None` where the process is gone.
-    pub(super) fn usage(&self, clock: Clock) -> Option<Usage> {
+    pub(super) fn usage(&self, units: KernelUnits) -> Option<Usage> {
         let mut line = [0; LINE];
         let length = self.0.read_at(&mut line, 0).ok()?;
         let stat = Stat::parse(line.get(..length)?)?;
         Some(Usage {
-            cpu_ms: stat.cpu_ticks.saturating_mul(1_000) / clock.ticks_per_s,
-            rss: Bytes(stat.rss_pages.saturating_mul(clock.page_bytes)),
+            cpu_ms: stat.cpu_ticks.saturating_mul(1_000) / units.ticks_per_s,
+            rss: Bytes(stat.rss_pages.saturating_mul(units.page_bytes)),
             state: RunState(stat.state),
             start_ticks: stat.start_ticks,
         })

@@ -274,7 +274,7 @@ impl<C: Clock> LiveSource<C> {
             match (told, matches!(gpu.state, GpuState::Lost { .. })) {
                 (None, true) => {
                     self.lost.push(id.clone());
-                    self.event(Some(id.clone()), EventKind::Lost(SafeText::new("GPU is lost")));
+                    self.event(Some(id.clone()), EventKind::Lost(SafeText::new(GpuState::LOST)));
                 }
                 (Some(at), false) => {
                     self.lost.remove(at);

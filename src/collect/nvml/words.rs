@@ -9,7 +9,7 @@ use nvml_wrapper_sys::bindings::{
 };
 
 use super::line::Condition;
-use crate::model::{Absence, Fault};
+use crate::model::{Absence, Fault, GpuState};
 
 /// The driver gave a figure that no such device can have.
 pub(super) const OUT_OF_RANGE: &str = "out of range";
@@ -34,7 +34,7 @@ pub(super) fn word(error: &NvmlError) -> Cow<'static, str> {
         NvmlError::LibraryNotFound => "NVML Shared Library Not Found",
         NvmlError::FunctionNotFound | NvmlError::FailedToLoadSymbol(_) => "Function Not Found",
         NvmlError::CorruptedInfoROM => "Corrupted infoROM",
-        NvmlError::GpuLost => "GPU is lost",
+        NvmlError::GpuLost => GpuState::LOST,
         NvmlError::ResetRequired => "GPU requires reset",
         NvmlError::OperatingSystem => "The operating system has blocked the request",
         NvmlError::LibRmVersionMismatch => "Driver/library version mismatch",

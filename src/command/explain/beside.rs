@@ -9,12 +9,12 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use flate2::bufread::MultiGzDecoder;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cli::Explain;
 use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, SystemClock, TelemetryScope, spawn};
+use crate::command::gzip;
 use crate::command::terminal::READER;
 use crate::config::Config;
 use crate::inside::moment::{Fullest, Seen};
@@ -70,9 +70,8 @@ impl Beside {
     fn recorded(&self, path: &PathBuf, report: &Report) -> anyhow::Result<Option<AlsoSeen>> {
         let name = SafeText::new(&path.to_string_lossy());
         let open = || -> anyhow::Result<Box<dyn BufRead + Send>> {
-            let mut file = BufReader::new(File::open(path).with_context(|| format!("cannot read the recording {name}"))?);
-            let packed = file.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-            Ok(if packed { Box::new(BufReader::new(MultiGzDecoder::new(file))) } else { Box::new(file) })
+            let file = File::open(path).and_then(|file| gzip::unpacked(BufReader::new(file)));
+            file.with_context(|| format!("cannot read the recording {name}"))
         };
         let around = match report.time {
             Some(time) => self.moment(time, || Ok(fullest(open()?, None)?.begins()))?,

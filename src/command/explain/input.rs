@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Context as _;
 
-use super::packed::{AHEAD, Unpacked, unpacked};
+use super::packed::{Unpacked, unpacked};
+use crate::command::gzip::AHEAD;
 use crate::inside::snapshot;
 use crate::model::SafeText;
 

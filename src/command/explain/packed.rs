@@ -4,15 +4,11 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
+use flate2::bufread::DeflateDecoder;
 
+use crate::command::gzip::{self, AHEAD};
 use crate::model::SafeText;
 
-/// Bytes that are read ahead of what was unpacked.
-pub(super) const AHEAD: usize = 1 << 16;
-
-/// How gzip's files begin.
-const GZIP: &[u8] = &[0x1f, 0x8b];
 /// How a file in a zip begins, and how an empty zip does.
 const ZIP: &[u8] = b"PK\x03\x04";
 const EMPTY_ZIP: &[u8] = b"PK\x05\x06";
@@ -44,14 +40,10 @@ pub(super) fn unpacked(mut reader: Box<dyn BufRead + Send>) -> anyhow::Result<Un
         anyhow::bail!("it is packed by {name}: unpack it on the way ({tool} FILE | vramtop explain)");
     }
     anyhow::ensure!(!beginning.starts_with(EMPTY_ZIP), "it is a zip without files");
-    if beginning.starts_with(GZIP) {
-        let reader = Box::new(BufReader::with_capacity(AHEAD, MultiGzDecoder::new(reader)));
-        return Ok(Unpacked { reader, inner: None });
-    }
     if beginning.starts_with(ZIP) {
         return first_of_zip(reader);
     }
-    Ok(Unpacked { reader, inner: None })
+    Ok(Unpacked { reader: gzip::unpacked(reader)?, inner: None })
 }
 
 /// The first file of a zip, by its local header (APPNOTE.TXT of the format, 4.3.7).

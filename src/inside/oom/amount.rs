@@ -20,7 +20,7 @@ pub(super) enum Base {
 }
 
 /// A printed amount of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Amount {
     /// A figure, rounded to bytes, and half a unit of its last printed digit.
     Known {

@@ -56,6 +56,9 @@ impl Text {
     }
 }
 
+/// What two texts agree in that are the same.
+type Same = (Producer, Sign, Figures, Hints);
+
 /// What the log tells about the machine.
 #[derive(Clone, Debug, Default)]
 struct Facts {
@@ -85,7 +88,7 @@ pub(super) struct Gather {
     /// Settling words that stand before the failure they explain.
     ahead: HashMap<String, (u64, Sign, Figures)>,
     done: Vec<Text>,
-    seen: HashMap<String, usize>,
+    seen: HashMap<Same, usize>,
     facts: Facts,
     time: Option<LogTime>,
 }
@@ -231,7 +234,7 @@ impl Gather {
     fn close(&mut self, tag: &str) {
         let Some(mut text) = self.open.remove(tag) else { return };
         self.inform(&mut text);
-        let key = format!("{:?} {:?} {:?} {:?}", text.producer, text.sign, text.figures, text.hints);
+        let key = (text.producer, text.sign, text.figures.clone(), text.hints.clone());
         if let Some(before) = self.seen.get(&key).copied().and_then(|at| self.done.get_mut(at)) {
             before.count += text.count;
             before.line = before.line.min(text.line);

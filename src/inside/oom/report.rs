@@ -97,7 +97,7 @@ words! {
 }
 
 /// What a text prints. Absent is not in the text; it is never 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Figures {
     /// Which device, as the program counts it.
     pub device: Option<u32>,
@@ -169,7 +169,7 @@ pub enum LogTime {
 }
 
 /// Particulars of a text that no figure holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
     /// The text advises expandable segments (torch prints it always).
     pub advises_expandable: bool,

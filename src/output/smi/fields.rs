@@ -125,7 +125,7 @@ pub(super) fn answer(field: &Field, row: &Row<'_>, spell: impl FnOnce(&Answer) -
     let asked = row.gpu.telemetry.asked.iter().find(|(ask, _)| Some(*ask) == field.ask);
     Cell::of(match (asked, &row.gpu.state) {
         (Some((_, reading)), _) => reading.as_ref().map(spell),
-        (None, GpuState::Lost { .. }) => Reading::failed("GPU is lost"),
+        (None, GpuState::Lost { .. }) => Reading::failed(GpuState::LOST),
         (None, _) => Reading::NOT_YET,
     })
 }

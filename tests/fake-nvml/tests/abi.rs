@@ -313,18 +313,31 @@ fn the_log_has_a_line_for_each_call() {
 
 #[test]
 fn all_calls_of_a_gpu_wait_for_its_lock() {
-    let fake = Fake::new("[lock]\nenabled = true\n[latency]\nenergy = 300000\n[[gpu]]\nrepeat = 2");
+    let fake = Fake::new("log = { path = \"calls.log\" }\n[lock]\nenabled = true\n[latency]\nenergy = 2000000\n[[gpu]]\nrepeat = 2");
     let nvml = fake.nvml();
-    let timed = |index: u32| {
-        let start = std::time::Instant::now();
-        nvml.device_by_index(index).unwrap().name().unwrap();
-        start.elapsed().as_millis()
-    };
+    let devices = [0, 1].map(|index| nvml.device_by_index(index).unwrap());
+    let over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| nvml.device_by_index(0).unwrap().total_energy_consumption().unwrap());
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        assert!(timed(1) < 100, "the other GPU is free");
-        assert!(timed(0) > 100, "this one is held");
+        scope.spawn(|| {
+            devices[0].total_energy_consumption().unwrap();
+            over.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        // Each call is in the log before it waits.
+        let calls = fake.folder.path().join("calls.log");
+        while !std::fs::read_to_string(&calls).unwrap().contains("nvmlDeviceGetTotalEnergyConsumption") {
+            std::thread::yield_now();
+        }
+        devices[1].name().unwrap();
+        assert!(!over.load(std::sync::atomic::Ordering::SeqCst), "the other GPU is free");
+        let waited = loop {
+            let start = std::time::Instant::now();
+            devices[0].name().unwrap();
+            let waited = start.elapsed().as_secs();
+            if waited > 0 || over.load(std::sync::atomic::Ordering::SeqCst) {
+                break waited;
+            }
+        };
+        assert!(waited > 0, "this one is held");
     });
 }
 
