@@ -20,6 +20,7 @@ impl App {
             Action::Filter | Action::NextSort | Action::OnlyMine | Action::NextGrouping | Action::Tree => picture.unfiltered().all() > 0,
             Action::Past(_) | Action::Longer | Action::Mark | Action::Columns => gpus > 0,
             Action::Environment => self.has_environment(),
+            Action::Copy => self.meant().is_some(),
             _ => true,
         }
     }
