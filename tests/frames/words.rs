@@ -95,6 +95,32 @@ fn what_has_ended_is_sent_nothing_and_the_dialog_says_why() {
 }
 
 #[test]
+fn a_long_filter_leaves_what_it_keeps_and_its_keys_in_sight() {
+    let typed = format!("/{}gpu:1 z", "a".repeat(180));
+    for width in [40, 60, 80, 120, 200] {
+        let mut app = after(&stories::two_h200());
+        keys(&mut app, &typed);
+        let line = key_line(&mut app, &MONO, width, 24);
+        // Where somebody types is the end.
+        assert!(line.contains("gpu:1 z█  0 of "), "{width}: {line}");
+        assert!(width < 60 || line.contains("↵ keep  Esc clear"), "{width}: {line}");
+        keys(&mut app, "⏎");
+        let line = key_line(&mut app, &MONO, width, 24);
+        assert!(line.contains("/aaa") && line.contains(" 0 of ") && (width < 60 || line.contains("Esc all")), "{width}: {line}");
+    }
+}
+
+#[test]
+fn the_pid_of_one_that_has_ended_is_whole() {
+    let mut machine = stories::with_a_death();
+    machine.holders.last_mut().expect("it has holders").pid = 4_194_303;
+    let mut app = after(&machine);
+    keys(&mut app, "◀");
+    let text = frame(&mut app, 120, 36);
+    assert!(text.lines().any(|line| line.contains('×') && line.contains(" 4194303  ann ")), "{text}");
+}
+
+#[test]
 fn an_environment_is_not_offered_where_there_is_none() {
     let mut app = dashboard(Mode::Replay { length_ms: None });
     for record in stories::two_h200().records() {
