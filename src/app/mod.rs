@@ -239,6 +239,9 @@ impl App {
     fn take(&mut self, record: &Record) -> Effect {
         self.live.apply(record);
         self.tagged.keep(self.live.all());
+        if let Some(dialog) = &mut self.dialog {
+            dialog.follow(self.live.monitor());
+        }
         if let Record::Sample(sample) = record {
             self.clock.sampled(sample.elapsed_ms);
         }
