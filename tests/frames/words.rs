@@ -76,12 +76,28 @@ fn small_histories_end_where_the_past_is_looked_at() {
 
 #[test]
 fn a_reason_is_written_to_its_end() {
-    let mut app = after(&stories::two_h200());
-    update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Char('K'), KeyModifiers::NONE)));
-    let key = app.dialog().expect("it is open").subjects[0].key;
-    update(&mut app, Msg::Answer { key, answer: Answer::Opened(Err(Refusal::NotPermitted)) });
-    let text = frame(&mut app, 80, 24);
-    assert!(text.contains("(sudo vramtop") && text.contains("may)"), "{text}");
+    let reasons = [
+        Refusal::NotHere,
+        Refusal::Ended,
+        Refusal::StillListed,
+        Refusal::Zombie,
+        Refusal::Replaced,
+        Refusal::NotPermitted,
+        Refusal::OldKernel,
+        Refusal::Failed("Input/output error (os error 5)".into()),
+    ];
+    for reason in reasons {
+        let mut app = after(&stories::two_h200());
+        update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Char('K'), KeyModifiers::NONE)));
+        let key = app.dialog().expect("it is open").subjects[0].key;
+        update(&mut app, Msg::Answer { key, answer: Answer::Opened(Err(reason.clone())) });
+        for (width, height) in [(40, 10), (80, 24)] {
+            let text = frame(&mut app, width, height);
+            let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "\"").collect();
+            let words = words.join(" ").replace("\" \"", " ");
+            assert!(words.replace('"', "").contains(&format!("no signal can be sent: {reason}")), "{width}: {text}");
+        }
+    }
 }
 
 #[test]
