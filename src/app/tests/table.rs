@@ -337,6 +337,22 @@ fn the_line_alone_is_copied() {
 }
 
 #[test]
+fn what_is_worse_is_shown_although_there_are_as_many_as_before() {
+    let full: Vec<Row> = ROWS[..2].iter().map(|row| (row.0, row.1, row.2, row.3, Some(99), row.5)).collect();
+    let mut app = machine(&full);
+    let number = |app: &App| app.notice().map(|notice| (notice.number, notice.of));
+    keys(&mut app, "n");
+    assert_eq!(number(&app), Some((2, 2)));
+    // As long as they stay what they are, so does the one that is read.
+    take(&mut app, two_cards(2, &full));
+    assert_eq!(number(&app), Some((2, 2)));
+    let Record::Sample(mut sample) = two_cards(3, &full) else { panic!("a sample") };
+    sample.gpus[0].state = GpuState::Lost { since_ms: 3000 };
+    take(&mut app, Record::Sample(sample));
+    assert_eq!((number(&app), app.notice().is_some_and(|notice| notice.text.contains("lost"))), (Some((1, 2)), true));
+}
+
+#[test]
 fn one_that_has_ended_is_copied_with_its_name() {
     let mut app = machine(ROWS);
     take(&mut app, two_cards(2, &ROWS[..2]));
