@@ -373,7 +373,9 @@ fn the_close_look_copies_its_own_line() {
 fn a_row_that_leaves_the_table_stays_in_the_close_look() {
     let renamed: Vec<Row> = ROWS.iter().map(|row| if row.1 == 12 { (0, 12, Some("rob"), "test.py", Some(20), None) } else { *row }).collect();
     let without: Vec<Row> = ROWS.iter().filter(|row| row.1 != 12).copied().collect();
-    for (way, next, shown_of_it) in [("/bob\n\n", &renamed, Some(Bytes::gib(20))), ("oj\tj\n", &renamed, Some(Bytes::gib(20))), ("/bob gpu:0\n\n", &without, None)] {
+    for (way, next, shown_of_it) in
+        [("/bob\n\n", &renamed, Some(Bytes::gib(20))), ("oj\tj\n", &renamed, Some(Bytes::gib(20))), ("/bob gpu:0\n\n", &without, None)]
+    {
         let mut app = machine(ROWS);
         keys(&mut app, way);
         let row = |app: &App| app.detail().and_then(|detail| detail.row(app.picture()).map(|row| (row.pid(), row.bytes)));
