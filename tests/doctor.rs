@@ -175,6 +175,15 @@ fn instances_are_asked_what_they_can_answer() {
     assert_eq!(instance["calls"].as_array().map(Vec::len), Some(4));
 }
 
+/// A path below the home is as short in its column as it is told.
+#[test]
+fn settings_stand_in_columns() {
+    let machine = Machine::named("h200-one");
+    let text = said(&mut machine.doctor(&["--log-file", &format!("{HOME}/x.log"), "--theme", "light"]), 0);
+    let origin = |setting: &str| text.lines().find(|line| line.contains(setting)).and_then(|line| line.find(" flag"));
+    assert!(origin("~/x.log").is_some() && origin("~/x.log") == origin("  theme "), "{text}");
+}
+
 /// Wrong settings are part of the report, and its exit code where all else is well.
 #[test]
 fn wrong_settings_are_reported() {

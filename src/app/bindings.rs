@@ -218,7 +218,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[char('y')],
         shown: "y",
         action: Action::Copy,
-        place: Place::Dashboard,
+        place: Place::Process,
         help: "copy the line, or the tagged ones (OSC 52)",
         line: Some(("y", "copy line")),
     },
@@ -243,7 +243,7 @@ pub const BINDINGS: &[Binding] = &[
         shown: "F2 ↵",
         action: Action::Columns,
         place: Place::Columns,
-        help: "back to the dashboard, and keep the choice",
+        help: "back to the dashboard",
         line: None,
     },
     Binding {

@@ -4,6 +4,7 @@ use super::held::{present, shown};
 use super::keys::Action;
 use super::row::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
+use crate::model::Bytes;
 
 impl App {
     pub(super) fn choose(&mut self, action: Action) -> Effect {
@@ -52,11 +53,12 @@ impl App {
             }
             Action::Copy => return self.copy(),
             Action::TurnColumn => {
-                if let Some(column) = Self::choosable().nth(self.chooser) {
-                    self.columns.turn(column);
-                }
+                let Some(column) = Self::choosable().nth(self.chooser) else { return Effect::None };
+                self.columns.turn(column);
+                // At once: whichever way leads out of the chooser, the choice is kept.
+                return Effect::SaveColumns(self.columns.to_text());
             }
-            Action::Columns if self.screen == Screen::Columns => return self.leave_columns(),
+            Action::Columns if self.screen == Screen::Columns => self.screen = Screen::Dashboard,
             Action::Columns => (self.screen, self.chooser) = (Screen::Columns, 0),
             _ => return Effect::None,
         }
@@ -83,12 +85,6 @@ impl App {
 
     pub(super) fn step_chooser(&mut self, by: isize) {
         self.chooser = self.chooser.saturating_add_signed(by).min(Self::choosable().count().saturating_sub(1));
-    }
-
-    /// What was chosen is kept for the next time.
-    pub(super) fn leave_columns(&mut self) -> Effect {
-        self.screen = Screen::Dashboard;
-        Effect::SaveColumns(self.columns.to_text())
     }
 
     /// The next column to the right that is on screen.
@@ -130,9 +126,9 @@ impl App {
 
     fn copy(&mut self) -> Effect {
         let picture = self.picture();
-        let mut rows = self.tagged.of(picture.all());
+        let mut rows = if self.detail.is_none() { self.tagged.of(picture.all()) } else { Vec::new() };
         if rows.is_empty() {
-            rows.extend(self.selected().and_then(|at| picture.rows().get(at)));
+            rows.extend(self.meant());
         }
         if rows.is_empty() {
             return Effect::None;
@@ -147,8 +143,13 @@ impl App {
 /// A row in one line of plain text, with its unit, as one would write it to a colleague.
 fn line_of(picture: &Picture, row: &TableRow) -> String {
     let label = |gpu: usize| picture.monitor().gpus().get(gpu).map_or("?", |gpu| gpu.label.as_str());
-    let bytes = row.bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} GiB"));
-    let parts = match (picture.process(row), picture.group(row)) {
+    let amount = |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} GiB"));
+    let ended = picture.ended(row).map(|ended| &ended.row);
+    let bytes = match ended {
+        Some(process) => format!("ended, peak {}", amount(process.peak.map(|peak| peak.bytes))),
+        None => amount(row.bytes),
+    };
+    let parts = match (picture.process(row).or(ended), picture.group(row)) {
         (Some(process), _) => {
             let facts = &process.facts;
             let words: Vec<&str> = facts.cmdline.iter().map(crate::model::SafeText::as_str).collect();

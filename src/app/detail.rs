@@ -36,7 +36,7 @@ impl Detail {
 
     /// Its row: as long as it is listed, and for a while after.
     pub fn row<'a>(&self, picture: &'a Picture) -> Option<&'a TableRow> {
-        picture.rows().iter().find(|row| row.id.is_same(&self.id))
+        picture.find(&self.id)
     }
 
     pub(super) fn take(&mut self, details: Box<Details>) -> bool {

@@ -4,6 +4,7 @@ use super::picture::Picture;
 use super::row::{Holder, TableRow};
 use super::{Answer, App, Effect};
 use crate::model::{Bytes, ProcessFacts, ProcessKey, Refusal, RunState, SafeText, Signal, Visibility};
+use crate::monitor::Monitor;
 
 /// How far the dialog has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +55,7 @@ impl Subject {
             Holder::Nobody | Holder::Untracked { .. } | Holder::Group { .. } => return None,
         };
         let ProcessFacts { key, user, what_full, .. } = &**facts;
-        let monitor = picture.monitor();
-        let held = monitor.processes().iter().filter(|process| process.facts.key == *key);
-        let holds = held.filter_map(|process| Some((monitor.gpus().get(process.gpu)?.label.clone(), process.bytes_now()))).collect();
+        let holds = holdings(picture.monitor(), *key);
         Some(Self { key: *key, user: user.clone(), what: what_full.clone(), holds, state: None, stage })
     }
 
@@ -91,6 +90,12 @@ impl Subject {
     }
 }
 
+/// What a process holds on each GPU that lists it.
+fn holdings(monitor: &Monitor, key: ProcessKey) -> Vec<(String, Option<Bytes>)> {
+    let held = monitor.processes().iter().filter(|process| process.facts.key == key);
+    held.filter_map(|process| Some((monitor.gpus().get(process.gpu)?.label.clone(), process.bytes_now()))).collect()
+}
+
 /// Which processes the dialog is about, and the signal that is chosen.
 #[derive(Clone, Debug)]
 pub struct Dialog {
@@ -112,6 +117,13 @@ impl Dialog {
             }
         }
         (!subjects.is_empty()).then_some(Self { subjects, signal, top: 0 })
+    }
+
+    /// What they hold, anew with each step: who they are stays as it was when the dialog opened.
+    pub(super) fn follow(&mut self, newest: &Monitor) {
+        for subject in &mut self.subjects {
+            subject.holds = holdings(newest, subject.key);
+        }
     }
 
     /// Those that a signal can reach, as far as is known.

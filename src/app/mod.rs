@@ -43,6 +43,8 @@ pub use sort::Sort;
 pub use tagged::Tagged;
 pub use window::Window;
 
+use std::mem::{Discriminant, discriminant};
+
 use crate::insight::{Severity, Warning};
 use crate::model::Record;
 use freshness::Clock;
@@ -61,7 +63,8 @@ pub struct App {
     screen: Screen,
     clock: Clock,
     notice: usize,
-    notices: usize,
+    /// Of which kinds the notices are, the worst first.
+    notices: Vec<Discriminant<Warning>>,
     /// Whether somebody walks through the notices: Enter is then about the one that is shown.
     walking: bool,
     detail: Option<Detail>,
@@ -92,7 +95,7 @@ impl App {
             tagged: Tagged::default(),
             screen: Screen::default(),
             notice: 0,
-            notices: 0,
+            notices: Vec::new(),
             walking: false,
             detail: None,
             dialog: None,
@@ -239,6 +242,9 @@ impl App {
     fn take(&mut self, record: &Record) -> Effect {
         self.live.apply(record);
         self.tagged.keep(self.live.all());
+        if let Some(dialog) = &mut self.dialog {
+            dialog.follow(self.live.monitor());
+        }
         if let Record::Sample(sample) = record {
             self.clock.sampled(sample.elapsed_ms);
         }
@@ -247,9 +253,9 @@ impl App {
         }
         self.relist();
         // Other warnings than before: the worst is shown again.
-        let count = self.live.monitor().warnings().len();
-        if count != self.notices {
-            (self.notices, self.notice) = (count, 0);
+        let kinds = || self.live.monitor().warnings().iter().map(discriminant);
+        if !kinds().eq(self.notices.iter().copied()) {
+            (self.notices, self.notice) = (kinds().collect(), 0);
         }
         Effect::Redraw
     }

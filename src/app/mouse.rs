@@ -33,19 +33,34 @@ pub struct Spot {
 }
 
 impl App {
-    /// Rows that one turn of the wheel moves by, where there are more than are seen.
+    /// Rows or lines that one turn of the wheel moves by, where there are more than are seen.
     const WHEEL: isize = 3;
 
+    /// On the screen that is up alone: what a dialog covers is out of reach.
     pub(super) fn mouse(&mut self, event: MouseEvent) -> Effect {
-        if !matches!(self.screen, Screen::Dashboard | Screen::Filter) {
-            return Effect::None;
-        }
-        let step = if self.shown.rows.len() < self.picture().rows().len() { Self::WHEEL } else { 1 };
+        let table = matches!(self.screen(), Screen::Dashboard | Screen::Filter);
         match event.kind {
-            MouseEventKind::Down(MouseButton::Left) => self.click(event.column, event.row),
-            MouseEventKind::ScrollDown => self.moved(|app| app.step(step)),
-            MouseEventKind::ScrollUp => self.moved(|app| app.step(-step)),
+            MouseEventKind::Down(MouseButton::Left) if table => self.click(event.column, event.row),
+            MouseEventKind::ScrollDown => self.wheel(1),
+            MouseEventKind::ScrollUp => self.wheel(-1),
             _ => Effect::None,
+        }
+    }
+
+    fn wheel(&mut self, turn: isize) -> Effect {
+        match self.screen() {
+            Screen::Dashboard | Screen::Filter => {
+                let step = if self.shown.rows.len() < self.picture().rows().len() { Self::WHEEL } else { 1 };
+                self.moved(|app| app.step(turn * step))
+            }
+            Screen::Columns => {
+                self.step_chooser(turn);
+                Effect::Redraw
+            }
+            Screen::Help | Screen::Detail | Screen::Signal => {
+                self.scroll(turn * Self::WHEEL);
+                Effect::Redraw
+            }
         }
     }
 

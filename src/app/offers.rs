@@ -19,7 +19,11 @@ impl App {
             Action::Open | Action::Tag | Action::Copy | Action::Signal(_) if dashboard => self.selected().is_some(),
             Action::Filter | Action::NextSort | Action::OnlyMine | Action::NextGrouping | Action::Tree => picture.unfiltered().all() > 0,
             Action::Past(_) | Action::Longer | Action::Mark | Action::Columns => gpus > 0,
+            Action::Pause if self.held.is_some() => true,
+            // Before the first sample there is nothing to hold, and a recording that is over does not go on.
+            Action::Pause | Action::Faster => picture.monitor().samples() > 0 && (self.setup.mode == Mode::Live || self.ended().is_none()),
             Action::Environment => self.has_environment(),
+            Action::Copy => self.meant().is_some(),
             _ => true,
         }
     }

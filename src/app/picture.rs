@@ -35,6 +35,8 @@ pub struct Picture {
     monitor: Monitor,
     /// Every holder: largest first, unknown last.
     all: Vec<TableRow>,
+    /// Those that ended a while ago, the last one first.
+    gone: Vec<TableRow>,
     /// Positions in `all` of each GPU's own, in the same order.
     by_gpu: Vec<Vec<usize>>,
     /// The rows of the table, as they were asked for.
@@ -139,13 +141,9 @@ impl Picture {
         self.by_gpu.get(gpu).into_iter().flatten().filter_map(|at| self.all.get(*at))
     }
 
-    /// Whether somebody holds memory under that name, or has ended a while ago.
-    pub(super) fn knows(&self, id: &RowId) -> bool {
-        let has_ended = || {
-            let gone = self.monitor.ended().iter().filter_map(|ended| Some((self.monitor.gpus().get(ended.row.gpu)?, &ended.row.facts)));
-            gone.into_iter().any(|(gpu, facts)| RowId::of_process(gpu.facts.id.clone(), facts.key).is_same(id))
-        };
-        self.all.iter().any(|row| row.id.is_same(id)) || has_ended()
+    /// The row of whoever holds memory under that name, or has ended a while ago, be it in the table or left out.
+    pub(super) fn find(&self, id: &RowId) -> Option<&TableRow> {
+        self.all.iter().chain(&self.gone).find(|row| row.id.is_same(id))
     }
 
     /// The process behind a row.
@@ -180,6 +178,7 @@ impl Picture {
         let mut rows: Vec<TableRow> = in_sight.into_iter().filter(|row| listing.keeps(row, monitor)).cloned().collect();
         self.kept = Count { holding: rows.len(), ended: 0 };
         self.groups.clear();
+        self.gone = self.ended_rows();
         if listing.grouping == Grouping::Process {
             Table { monitor, groups: &[], covered }.sort(&mut rows, listing.sort);
             if listing.tree {
@@ -258,19 +257,23 @@ impl Picture {
         }
     }
 
-    /// Those that ended stand below all that hold something, the last one first. They are in no bar.
-    fn append_ended(&mut self, listing: &Listing) {
-        for (at, ended) in self.monitor.ended().iter().enumerate().rev() {
-            let Some(gpu) = self.monitor.gpus().get(ended.row.gpu) else { continue };
+    /// A row for each that has ended, the last one first.
+    fn ended_rows(&self) -> Vec<TableRow> {
+        let row = |(at, ended): (usize, &Ended)| {
+            let gpu = self.monitor.gpus().get(ended.row.gpu)?;
             let id = RowId::of_process(gpu.facts.id.clone(), ended.row.facts.key);
-            let row = TableRow { id, gpu: ended.row.gpu, bytes: None, holder: Holder::Ended { at }, depth: 0 };
-            if !self.seen.contains(&row.gpu) {
-                continue;
-            }
+            Some(TableRow { id, gpu: ended.row.gpu, bytes: None, holder: Holder::Ended { at }, depth: 0 })
+        };
+        self.monitor.ended().iter().enumerate().rev().filter_map(row).collect()
+    }
+
+    /// Those that ended stand below all that hold something. They are in no bar.
+    fn append_ended(&mut self, listing: &Listing) {
+        for row in self.gone.iter().filter(|row| self.seen.contains(&row.gpu)) {
             self.unfiltered.ended += 1;
-            if listing.keeps(&row, &self.monitor) {
+            if listing.keeps(row, &self.monitor) {
                 self.kept.ended += 1;
-                self.rows.push(row);
+                self.rows.push(row.clone());
             }
         }
     }

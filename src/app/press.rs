@@ -42,11 +42,7 @@ impl App {
                 }
             }
             Action::Environment => self.toggle_environment(),
-            Action::Scroll(by) => {
-                if let Some(top) = self.scrolled() {
-                    *top = top.saturating_add_signed(by);
-                }
-            }
+            Action::Scroll(by) => self.scroll(by),
             Action::Tag => self.tag(),
             Action::Untag => return self.untag(),
             Action::Pause => return self.pause(),
@@ -61,7 +57,6 @@ impl App {
                 self.help_top = 0;
                 self.screen = if self.screen == Screen::Help { self.below_help() } else { Screen::Help };
             }
-            Action::Back if self.screen == Screen::Columns => return self.leave_columns(),
             Action::Back => return self.back(),
             Action::Quit => return Effect::Quit,
             Action::Redraw => return Effect::RedrawAll,
@@ -111,6 +106,12 @@ impl App {
             return self.step_chooser(by);
         }
         self.selection.step(shown(self.held.as_deref(), &self.live), by);
+    }
+
+    pub(super) fn scroll(&mut self, by: isize) {
+        if let Some(top) = self.scrolled() {
+            *top = top.saturating_add_signed(by);
+        }
     }
 
     /// How much of what is scrolled is above the screen.

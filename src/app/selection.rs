@@ -43,7 +43,7 @@ impl Selection {
         let holds_it = |row: &super::TableRow| picture.group(row).is_some_and(|group| group.members.iter().any(is_it));
         // The last: in a tree the nearest above it.
         let stand_in = rows.iter().position(is_it).or_else(|| rows.iter().rposition(holds_it));
-        if stand_in.is_none() && !(self.chosen && newest.knows(process)) {
+        if stand_in.is_none() && !(self.chosen && newest.find(process).is_some()) {
             self.chosen = false;
             return self.settle(picture, self.place);
         }

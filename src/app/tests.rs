@@ -280,9 +280,13 @@ fn the_dialog_stays_with_the_process_that_it_named() {
     // Nothing is sent before the process is held.
     assert_eq!(press(&mut app, KeyCode::Enter), Effect::None);
     update(&mut app, opened(1, 'S'));
-    // The rows change places, and the first ends: the dialog is about the same one.
-    take(&mut app, sample_here(2, &[(1, 30), (2, 40)]));
+    let frees = |app: &App| app.dialog().and_then(Dialog::frees);
+    assert_eq!(frees(&app), Some(Bytes::gib(30)));
+    // The rows change places, and the first ends: the dialog is about the same one, and says what its end would free now.
+    take(&mut app, sample_here(2, &[(1, 35), (2, 40)]));
+    assert_eq!(frees(&app), Some(Bytes::gib(35)));
     take(&mut app, sample_here(3, &[(2, 40)]));
+    assert!(app.dialog().is_some_and(|dialog| dialog.subjects[0].holds.is_empty()));
     press(&mut app, KeyCode::Down);
     assert_eq!(press(&mut app, KeyCode::Enter), Effect::Signal { keys: vec![key_of(1)], signal: Signal::Int });
     update(&mut app, Msg::Answer { key: key_of(1), answer: Answer::Signalled(Signal::Int, Err(Refusal::Ended)) });

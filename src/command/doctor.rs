@@ -8,7 +8,7 @@ use super::{settings, stdout_is_terminal};
 use crate::cli::{Cli, Doctor, ReportForm};
 use crate::collect::all_asleep;
 use crate::collect::host::Host;
-use crate::config::{Config, ConfigError, Style};
+use crate::config::{Config, ConfigError, Key, Origin, Style};
 use crate::doctor::driver::{DriverFacts, Patience, Processes, State, examine};
 use crate::doctor::machine::Machine;
 use crate::doctor::{Facts, Outcome, Private, Report, Settings, Terminal, Value, text};
@@ -32,19 +32,19 @@ pub(super) fn run(wanted: &Doctor, cli: &Cli) -> anyhow::Result<Exit> {
         examine(config.nvml_library.value.clone(), Patience::default())?
     };
     let style = config.style();
+    let private = Private::new(&|name| env::var_os(name), Host::hostname().as_str());
     let report = Report::of(Facts {
         driver,
         gpus,
         processes,
         machine: Machine::read(Path::new("/"), &|name| env::var_os(name)),
         terminal: terminal(style),
-        settings: in_force(&config, error.as_ref()),
+        settings: in_force(&config, error.as_ref(), &private),
     });
     let shown = match wanted.format {
         ReportForm::Text => text::report(&report, style.is_ascii()),
         ReportForm::Json => serde_json::to_string(&report)? + "\n",
     };
-    let private = Private::new(&|name| env::var_os(name), Host::hostname().as_str());
     super::print(&private.hide(&shown))?;
     Ok(match report.outcome {
         Outcome::Works => Exit::Fine,
@@ -81,8 +81,10 @@ fn terminal(style: Style) -> Terminal {
     }
 }
 
-fn in_force(config: &Config, error: Option<&ConfigError>) -> Settings {
-    let values = config.rows().into_iter().map(|(key, value, origin)| Value { key: key.name(), value, origin: origin.name() });
+/// Values are hidden here and not in the whole alone: their column is as wide as what is told of them.
+fn in_force(config: &Config, error: Option<&ConfigError>, private: &Private) -> Settings {
+    let value = |(key, value, origin): (Key, String, Origin)| Value { key: key.name(), value: private.hide(&value), origin: origin.name() };
+    let values = config.rows().into_iter().map(value);
     Settings {
         file: config.file.as_ref().map(|path| SafeText::new(&path.to_string_lossy()).to_string()),
         unread: config.unread.as_ref().map(ToString::to_string),

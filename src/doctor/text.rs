@@ -190,9 +190,11 @@ fn settings(facts: &Facts, page: &mut Page) {
     let settings = &facts.settings;
     page.blank();
     page.paragraph("settings", settings.file.as_deref().unwrap_or("no file"));
+    // A long path stands out of the column and not the column out of the page.
+    let width = settings.values.iter().map(|value| value.value.chars().count()).filter(|width| *width <= 40).max().unwrap_or(0).max(12);
     for value in &settings.values {
         let text = if value.value.is_empty() { "\"\"" } else { &value.value };
-        let _ = writeln!(page.0, "  {:<17} {text:<12} {}", value.key, value.origin);
+        let _ = writeln!(page.0, "  {:<17} {text:<width$} {}", value.key, value.origin);
     }
 }
 

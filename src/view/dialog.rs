@@ -35,7 +35,8 @@ fn sheet(buffer: &mut Buffer, area: Rect, height: usize) -> std::vec::IntoIter<R
 fn draw_one(buffer: &mut Buffer, area: Rect, dialog: &Dialog, subject: &Subject, signals: usize, theme: &Theme) {
     let (text, label) = (theme.style(Role::Text), theme.style(Role::Label));
     let (sentence, role) = standing(subject);
-    let standing = lines_of(&sentence, area.width, 2);
+    // Why nothing can be sent is read to its end: no signals need the room then.
+    let standing = lines_of(&sentence, area.width, if signals > 0 { 2 } else { 6 });
     // A rule, who, what it holds, how it stands; blank lines around the signals.
     let mut lines = sheet(buffer, area, signals + standing.len() + if signals > 0 { 5 } else { 4 });
     let roomy = lines.len() >= 10 || signals == 0;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::ascii;
-use super::pen::{Pen, width_of};
+use super::pen::{Pen, cut, tail, width_of};
 use super::theme::{Role, Theme};
 use crate::app::keys::{Action, BINDINGS, Binding, Place};
 use crate::app::{App, Picture, Screen};
@@ -17,29 +17,6 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mut pen = Pen::new(buffer, area);
     let small = screen == Screen::Dashboard && area.width < SMALL;
     let (gap, apart) = if small { (1, 1) } else { (2, 3) };
-    if screen == Screen::Filter {
-        pen.put("/", theme.style(Role::Figure)).put(app.listing().typed(), theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
-        pen.put(&kept(app.picture()), theme.style(Role::Label)).skip(3);
-    } else if let Some(note) = app.note() {
-        pen.put(note, theme.style(Role::Held)).skip(apart);
-    } else if screen == Screen::Detail && app.then().is_some() {
-        pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
-    } else if screen == Screen::Dashboard {
-        if app.tagged().count() > 0 {
-            pen.put(&format!("{} tagged", app.tagged().count()), theme.style(Role::Held)).put("  U", theme.style(Role::Text));
-            pen.put(" none", theme.style(Role::Label)).skip(apart);
-        }
-        let asked = asked(app);
-        if app.then().is_some() {
-            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
-        } else if !asked.is_empty() {
-            pen.put(&asked.join(" · "), theme.style(Role::Held))
-                .put("  Esc", theme.style(Role::Text))
-                .put(" all", theme.style(Role::Label))
-                .skip(apart);
-        }
-    }
-    let room = pen.room();
     let shown =
         BINDINGS.iter().filter(|binding| binding.works_on(screen, mode) && binding.is_offered(app.setup()) && app.has_use_for(binding.action));
     // While a text is typed, letters are letters.
@@ -54,6 +31,33 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         items.iter_mut().rev().take(2).for_each(|item| item.word = "");
     }
     let width = |items: &[Item]| (items.iter().map(|item| item.width() + gap).sum::<u16>()).saturating_sub(gap);
+    if screen == Screen::Filter {
+        let kept = kept(app.picture());
+        // The end is where somebody types. What it leaves, and the keys, stay in sight beside a long one.
+        let beside = 4 + width_of(&kept) + apart + width(&items);
+        let typed = tail(app.listing().typed(), area.width.saturating_sub(beside).max(area.width / 3));
+        pen.put("/", theme.style(Role::Figure)).put(&typed, theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
+        pen.put(&kept, theme.style(Role::Label)).skip(apart);
+    } else if let Some(note) = app.note() {
+        pen.put(note, theme.style(Role::Held)).skip(apart);
+    } else if screen == Screen::Detail && app.then().is_some() {
+        pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
+    } else if screen == Screen::Dashboard {
+        if app.tagged().count() > 0 {
+            pen.put(&format!("{} tagged", app.tagged().count()), theme.style(Role::Held)).put("  U", theme.style(Role::Text));
+            pen.put(" none", theme.style(Role::Label)).skip(apart);
+        }
+        let asked = asked(app, area.width / 3);
+        if app.then().is_some() {
+            pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
+        } else if !asked.is_empty() {
+            pen.put(&asked.join(" · "), theme.style(Role::Held))
+                .put("  Esc", theme.style(Role::Text))
+                .put(" all", theme.style(Role::Label))
+                .skip(apart);
+        }
+    }
+    let room = pen.room();
     while width(&items) > room && items.len() > 2 {
         let first = GIVEN_UP.iter().find_map(|action| items.iter().position(|item| item.action == *action));
         items.remove(first.unwrap_or(items.len() - 3));
@@ -106,15 +110,15 @@ impl Item {
     }
 }
 
-/// What is asked of the table, where it is not all there is, largest first.
-fn asked(app: &App) -> Vec<String> {
+/// What is asked of the table, where it is not all there is, largest first; a filter in so many cells at most.
+fn asked(app: &App, most: u16) -> Vec<String> {
     let (picture, listing) = (app.picture(), app.listing());
     let mut asked = Vec::new();
     if let Some(gpu) = listing.focus().and_then(|id| picture.monitor().gpus().iter().find(|row| row.facts.id == *id)) {
         asked.push(format!("GPU {} alone", gpu.label));
     }
     if !listing.typed().trim().is_empty() {
-        asked.push(format!("/{}", listing.typed().trim()));
+        asked.push(cut(&format!("/{}", listing.typed().trim()), most).into_owned());
     }
     if listing.is_mine() {
         asked.push("only mine".to_owned());

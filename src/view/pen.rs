@@ -119,6 +119,21 @@ pub(super) fn cut(text: &str, width: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..end].trim_end()))
 }
 
+/// The text, or its end behind a mark that something is missing: for what is being typed.
+pub(super) fn tail(text: &str, width: u16) -> Cow<'_, str> {
+    if width_of(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = usize::from(width).checked_sub(1) else { return Cow::Borrowed("") };
+    let mut used = 0;
+    let fits = text.char_indices().rev().take_while(|(_, c)| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    });
+    let start = fits.last().map_or(text.len(), |(at, _)| at);
+    Cow::Owned(format!("…{}", &text[start..]))
+}
+
 /// The sentence, or as many of its words as fit with a mark that some are missing.
 fn cut_sentence(text: &str, width: u16) -> Cow<'_, str> {
     let cut = cut(text, width);
@@ -167,6 +182,15 @@ mod tests {
         assert_eq!(cut("模型训练", 4), "模…");
         assert_eq!(cut("abc", 1), "…");
         assert_eq!(cut("abc", 0), "");
+    }
+
+    #[test]
+    fn the_tail_is_what_was_typed_last() {
+        assert_eq!(tail("gpu:1 train", 11), "gpu:1 train");
+        assert_eq!(tail("gpu:1 train", 6), "…train");
+        assert_eq!(tail("模型训练", 5), "…训练");
+        assert_eq!(tail("模型训练", 4), "…练");
+        assert_eq!((tail("abc", 1), tail("abc", 0)), ("…".into(), "".into()));
     }
 
     #[test]

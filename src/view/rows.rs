@@ -171,7 +171,12 @@ impl Row<'_> {
                 let names = group.what.iter().map(crate::model::SafeText::as_str).collect::<Vec<_>>().join(", ");
                 match group.id.grouping() {
                     Grouping::Process | Grouping::User => pen.left(&names, width, text),
-                    Grouping::Container | Grouping::Job => pen.left(&format!("{} · {names}", group_name(group)), width, text),
+                    Grouping::Container | Grouping::Job => {
+                        let name = group_name(group);
+                        // Those that are not visible here have no names beside that.
+                        let both = if name == names { name } else { format!("{name} · {names}") };
+                        pen.left(&both, width, text)
+                    }
                 }
             }
             Column::Kind => pen.left(UNKNOWN, width, label),

@@ -57,15 +57,15 @@ fn window(rows: usize, selected: usize, height: usize) -> Range<usize> {
 fn needs(picture: &Picture) -> Needs {
     let monitor = picture.monitor();
     let longest = |lengths: &mut dyn Iterator<Item = u16>| lengths.max().unwrap_or(0);
-    let processes = monitor.processes();
+    let facts = || monitor.processes().iter().chain(monitor.ended().iter().map(|ended| &ended.row)).map(|row| &row.facts);
     let ancestors = picture.groups().iter().filter_map(|group| group.id.ancestor());
     let spread = picture.groups().iter().filter(|group| group.gpus.len() > 1);
     Needs {
         gpus: monitor.gpus().len(),
         gpu: longest(&mut monitor.gpus().iter().map(|row| width_of(&row.label)).chain(spread.map(|group| width_of(&count_of_gpus(group))))),
-        pid: longest(&mut processes.iter().map(|row| row.facts.key.pid).chain(ancestors.map(|ancestor| ancestor.key.pid)).map(digits)),
-        user: longest(&mut picture.owners().iter().filter_map(|owner| owner.user.as_ref()).map(|user| width_of(user.as_str()))),
-        has_jobs: processes.iter().any(|row| row.facts.job.is_some() || row.facts.rank.is_some()),
+        pid: longest(&mut facts().map(|facts| facts.key.pid).chain(ancestors.map(|ancestor| ancestor.key.pid)).map(digits)),
+        user: longest(&mut facts().filter_map(|facts| facts.user.as_ref()).map(|user| width_of(user.as_str()))),
+        has_jobs: facts().any(|facts| facts.job.is_some() || facts.rank.is_some()),
     }
 }
 

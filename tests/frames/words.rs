@@ -76,12 +76,28 @@ fn small_histories_end_where_the_past_is_looked_at() {
 
 #[test]
 fn a_reason_is_written_to_its_end() {
-    let mut app = after(&stories::two_h200());
-    update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Char('K'), KeyModifiers::NONE)));
-    let key = app.dialog().expect("it is open").subjects[0].key;
-    update(&mut app, Msg::Answer { key, answer: Answer::Opened(Err(Refusal::NotPermitted)) });
-    let text = frame(&mut app, 80, 24);
-    assert!(text.contains("(sudo vramtop") && text.contains("may)"), "{text}");
+    let reasons = [
+        Refusal::NotHere,
+        Refusal::Ended,
+        Refusal::StillListed,
+        Refusal::Zombie,
+        Refusal::Replaced,
+        Refusal::NotPermitted,
+        Refusal::OldKernel,
+        Refusal::Failed("Input/output error (os error 5)".into()),
+    ];
+    for reason in reasons {
+        let mut app = after(&stories::two_h200());
+        update(&mut app, Msg::Key(KeyEvent::new(KeyCode::Char('K'), KeyModifiers::NONE)));
+        let key = app.dialog().expect("it is open").subjects[0].key;
+        update(&mut app, Msg::Answer { key, answer: Answer::Opened(Err(reason.clone())) });
+        for (width, height) in [(40, 10), (80, 24)] {
+            let text = frame(&mut app, width, height);
+            let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "\"").collect();
+            let words = words.join(" ").replace("\" \"", " ");
+            assert!(words.replace('"', "").contains(&format!("no signal can be sent: {reason}")), "{width}: {text}");
+        }
+    }
 }
 
 #[test]
@@ -92,6 +108,32 @@ fn what_has_ended_is_sent_nothing_and_the_dialog_says_why() {
     update(&mut app, Msg::Answer { key, answer: Answer::Signalled(Signal::Term, Err(Refusal::Zombie)) });
     let text = frame(&mut app, 120, 36);
     assert!(text.contains("no signal can be sent: it has ended and is a zombie") && !text.contains("was sent"), "{text}");
+}
+
+#[test]
+fn a_long_filter_leaves_what_it_keeps_and_its_keys_in_sight() {
+    let typed = format!("/{}gpu:1 z", "a".repeat(180));
+    for width in [40, 60, 80, 120, 200] {
+        let mut app = after(&stories::two_h200());
+        keys(&mut app, &typed);
+        let line = key_line(&mut app, &MONO, width, 24);
+        // Where somebody types is the end.
+        assert!(line.contains("gpu:1 z█  0 of "), "{width}: {line}");
+        assert!(width < 60 || line.contains("↵ keep  Esc clear"), "{width}: {line}");
+        keys(&mut app, "⏎");
+        let line = key_line(&mut app, &MONO, width, 24);
+        assert!(line.contains("/aaa") && line.contains(" 0 of ") && (width < 60 || line.contains("Esc all")), "{width}: {line}");
+    }
+}
+
+#[test]
+fn the_pid_of_one_that_has_ended_is_whole() {
+    let mut machine = stories::with_a_death();
+    machine.holders.last_mut().expect("it has holders").pid = 4_194_303;
+    let mut app = after(&machine);
+    keys(&mut app, "◀");
+    let text = frame(&mut app, 120, 36);
+    assert!(text.lines().any(|line| line.contains('×') && line.contains(" 4194303  ann ")), "{text}");
 }
 
 #[test]

@@ -209,6 +209,31 @@ fn a_click_selects_what_was_drawn_there() {
 }
 
 #[test]
+fn a_dialog_covers_the_table_for_the_mouse_too() {
+    let mut app = machine(ROWS);
+    keys(&mut app, "jK");
+    update(&mut app, Msg::Drawn(Shown { rows: 0..3, spots: vec![Spot { x: 0..10, y: 0..1, target: Target::Row(2) }], ..Shown::default() }));
+    assert_eq!((app.screen(), click(&mut app, 1, 0), app.selected()), (Screen::Signal, Effect::None, Some(1)));
+    mouse(&mut app, MouseEventKind::ScrollDown, 1, 0);
+    assert_eq!(app.selected(), Some(1));
+}
+
+#[test]
+fn the_wheel_turns_what_is_up() {
+    let mut app = machine(ROWS);
+    keys(&mut app, "?");
+    update(&mut app, Msg::Drawn(Shown { scroll_end: 4, ..Shown::default() }));
+    mouse(&mut app, MouseEventKind::ScrollDown, 0, 0);
+    assert_eq!((app.help_top(), app.selected()), (3, Some(0)));
+    mouse(&mut app, MouseEventKind::ScrollUp, 0, 0);
+    assert_eq!(app.help_top(), 0);
+    keys(&mut app, "?");
+    press(&mut app, KeyCode::F(2));
+    mouse(&mut app, MouseEventKind::ScrollDown, 0, 0);
+    assert_eq!((app.chooser(), app.selected()), (1, Some(0)));
+}
+
+#[test]
 fn the_selection_stays_through_every_order() {
     let mut app = machine(ROWS);
     keys(&mut app, "jj");
@@ -312,13 +337,64 @@ fn the_line_alone_is_copied() {
 }
 
 #[test]
-fn chosen_columns_are_kept_on_the_way_out() {
+fn what_is_worse_is_shown_although_there_are_as_many_as_before() {
+    let full: Vec<Row> = ROWS[..2].iter().map(|row| (row.0, row.1, row.2, row.3, Some(99), row.5)).collect();
+    let mut app = machine(&full);
+    let number = |app: &App| app.notice().map(|notice| (notice.number, notice.of));
+    keys(&mut app, "n");
+    assert_eq!(number(&app), Some((2, 2)));
+    // As long as they stay what they are, so does the one that is read.
+    take(&mut app, two_cards(2, &full));
+    assert_eq!(number(&app), Some((2, 2)));
+    let Record::Sample(mut sample) = two_cards(3, &full) else { panic!("a sample") };
+    sample.gpus[0].state = GpuState::Lost { since_ms: 3000 };
+    take(&mut app, Record::Sample(sample));
+    assert_eq!((number(&app), app.notice().is_some_and(|notice| notice.text.contains("lost"))), (Some((1, 2)), true));
+}
+
+#[test]
+fn one_that_has_ended_is_copied_with_its_name() {
     let mut app = machine(ROWS);
-    press(&mut app, KeyCode::F(2));
-    keys(&mut app, "jj ");
-    assert_eq!((app.screen(), app.chooser()), (Screen::Columns, 2));
-    assert_eq!(press(&mut app, KeyCode::Esc), Effect::SaveColumns("user = \"never\"\n".to_owned()));
-    assert_eq!((app.screen(), app.columns().wish(Column::User)), (Screen::Dashboard, Wish::Never));
+    take(&mut app, two_cards(2, &ROWS[..2]));
+    // Those that ended in one step stand in the order of GPU and PID, the last one first.
+    let lines: Vec<Effect> = [KeyCode::End, KeyCode::Up].map(|key| (press(&mut app, key), keys(&mut app, "y")).1).into();
+    assert!(lines.contains(&Effect::Copy("GPU 0  pid 12  bob  ended, peak 20.0 GiB  eval.py".to_owned())), "{lines:?}");
+}
+
+#[test]
+fn the_close_look_copies_its_own_line() {
+    let mut app = machine(ROWS);
+    keys(&mut app, "xj\n");
+    assert_eq!((app.screen(), app.has_use_for(keys::Action::Copy)), (Screen::Detail, true));
+    assert_eq!(keys(&mut app, "y"), Effect::Copy("GPU 0  pid 12  bob  20.0 GiB  eval.py".to_owned()));
+}
+
+#[test]
+fn a_row_that_leaves_the_table_stays_in_the_close_look() {
+    let renamed: Vec<Row> = ROWS.iter().map(|row| if row.1 == 12 { (0, 12, Some("rob"), "test.py", Some(20), None) } else { *row }).collect();
+    let without: Vec<Row> = ROWS.iter().filter(|row| row.1 != 12).copied().collect();
+    for (way, next, shown_of_it) in
+        [("/bob\n\n", &renamed, Some(Bytes::gib(20))), ("oj\tj\n", &renamed, Some(Bytes::gib(20))), ("/bob gpu:0\n\n", &without, None)]
+    {
+        let mut app = machine(ROWS);
+        keys(&mut app, way);
+        let row = |app: &App| app.detail().and_then(|detail| detail.row(app.picture()).map(|row| (row.pid(), row.bytes)));
+        assert_eq!(row(&app), Some((Some(12), Some(Bytes::gib(20)))), "{way}");
+        take(&mut app, two_cards(2, next));
+        assert_eq!(row(&app), Some((Some(12), shown_of_it)), "{way}");
+    }
+}
+
+#[test]
+fn chosen_columns_are_kept_at_once_and_every_way_leads_out() {
+    for out in [KeyCode::Esc, KeyCode::Enter, KeyCode::F(2)] {
+        let mut app = machine(ROWS);
+        press(&mut app, KeyCode::F(2));
+        assert_eq!(keys(&mut app, "jj "), Effect::SaveColumns("user = \"never\"\n".to_owned()));
+        assert_eq!((app.screen(), app.chooser()), (Screen::Columns, 2));
+        assert_eq!((press(&mut app, out), app.screen()), (Effect::Redraw, Screen::Dashboard));
+        assert_eq!(app.columns().wish(Column::User), Wish::Never);
+    }
 }
 
 #[test]
