@@ -64,7 +64,7 @@ impl Letters {
             .iter()
             .map(|c| {
                 let (key, letter) = old.remove(&(c.gpu.clone(), c.key.pid))?;
-                key.start_ticks.zip(c.key.start_ticks).is_none_or(|(a, b)| a == b).then_some(letter)
+                key.is_same(c.key).then_some(letter)
             })
             .collect();
         let mut taken: BTreeSet<char> = kept.iter().flatten().map(|letter| letter.letter).collect();

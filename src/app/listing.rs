@@ -40,11 +40,6 @@ impl Listing {
         self.grouping
     }
 
-    /// Whether rows stand below those that started them.
-    pub const fn is_tree(&self) -> bool {
-        self.tree
-    }
-
     /// Whether only the processes of the user who runs vramtop are shown.
     pub const fn is_mine(&self) -> bool {
         self.mine

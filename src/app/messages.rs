@@ -58,8 +58,8 @@ pub enum Msg {
     Mouse(MouseEvent),
     /// Something to be said in passing, until the next key.
     Note(String),
-    /// The terminal has another size, or was out of our hands (resumed after Ctrl-Z).
-    Resize(u16, u16),
+    /// The terminal has another size.
+    Resized,
     /// The time, once a second. It changes the mark of freshness and nothing else.
     Tick(Moment),
     /// The source is inside a driver call.

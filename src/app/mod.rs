@@ -318,7 +318,7 @@ pub fn update(app: &mut App, msg: Msg) -> Effect {
         }
         Msg::Details(details) => redraw_if(app.detail.as_mut().is_some_and(|detail| detail.take(details))),
         Msg::Answer { key, answer } => app.answered(key, answer),
-        Msg::Resize(..) => Effect::RedrawAll,
+        Msg::Resized => Effect::RedrawAll,
         Msg::Tick(now) => {
             app.clock.tick(now);
             redraw_if(app.freshness() != before)

@@ -59,6 +59,16 @@ pub fn sum_figure(bytes: Bytes, is_partial: bool) -> String {
     }
 }
 
+/// What is added up of one user.
+#[derive(Default)]
+struct Held {
+    bytes: Bytes,
+    /// Whether it is the user who runs vramtop.
+    is_mine: bool,
+    /// Whether a part of it is not known.
+    is_partial: bool,
+}
+
 /// All users, by what they hold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owners {
@@ -79,31 +89,36 @@ impl Owners {
     ///
     /// Of a moment that is looked back at a figure may be the least that it was.
     pub(super) fn update(&mut self, processes: &[ProcessRow], gpus: &[GpuRow], is_past: bool) {
-        let mut held: BTreeMap<Option<&SafeText>, (Bytes, bool, bool)> = BTreeMap::new();
+        let mut held: BTreeMap<Option<&SafeText>, Held> = BTreeMap::new();
         for row in processes {
             let entry = held.entry(row.facts.user.as_ref()).or_default();
             // What a lost card's processes held is not known to be held.
             let answers = gpus.get(row.gpu).is_some_and(|gpu| gpu.state == GpuState::Present);
             match row.bytes_now().filter(|_| answers) {
-                Some(bytes) => entry.0 += bytes,
-                None => entry.2 = true,
+                Some(bytes) => entry.bytes += bytes,
+                None => entry.is_partial = true,
             }
-            entry.2 |= is_past && row.is_at_least();
-            entry.1 |= row.facts.mine;
+            entry.is_partial |= is_past && row.is_at_least();
+            entry.is_mine |= row.facts.mine;
         }
         let mut order: Vec<_> = held.into_iter().collect();
-        order.sort_by(|(a, (x, ..)), (b, (y, ..))| y.cmp(x).then_with(|| a.cmp(b)));
+        order.sort_by(|(a, x), (b, y)| y.bytes.cmp(&x.bytes).then_with(|| a.cmp(b)));
         self.hues.retain(|known, _| order.iter().any(|(user, _)| *user == Some(known)));
-        for (user, (_, mine, _)) in &order {
+        for (user, held) in &order {
             let Some(user) = user else { continue };
-            if *mine {
+            if held.is_mine {
                 self.hues.insert((*user).clone(), Hue::Mine);
             } else if !self.hues.contains_key(*user) {
                 let free = (0..Hue::OTHERS).map(Hue::Other).find(|hue| !self.hues.values().any(|taken| taken == hue));
                 self.hues.insert((*user).clone(), free.unwrap_or(Hue::Other(Hue::OTHERS - 1)));
             }
         }
-        self.list =
-            order.into_iter().map(|(user, (bytes, _, is_partial))| Owner { user: user.cloned(), bytes, is_partial, hue: self.hue(user) }).collect();
+        let owner = |(user, held): (Option<&SafeText>, Held)| Owner {
+            user: user.cloned(),
+            bytes: held.bytes,
+            is_partial: held.is_partial,
+            hue: self.hue(user),
+        };
+        self.list = order.into_iter().map(owner).collect();
     }
 }

@@ -69,10 +69,14 @@ impl Picture {
         Some(past)
     }
 
+    /// The rows that a row stands for: those of its group, or itself alone.
+    pub fn members<'a>(&'a self, row: &'a TableRow) -> &'a [TableRow] {
+        self.group(row).map_or(std::slice::from_ref(row), |group| &group.members)
+    }
+
     /// What a row holds as it is written: of a moment that is looked back at it may be the least that it was.
     pub fn figure(&self, row: &TableRow) -> String {
-        let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
-        let at_least = self.is_past() && members.iter().any(|row| self.process(row).is_some_and(ProcessRow::is_at_least));
+        let at_least = self.is_past() && self.members(row).iter().any(|row| self.process(row).is_some_and(ProcessRow::is_at_least));
         let bytes = row.bytes.map_or_else(|| "—".to_owned(), |bytes| bytes.to_string());
         if at_least { format!("≥{bytes}") } else { bytes }
     }
@@ -84,8 +88,7 @@ impl Picture {
 
     /// How old that is, in milliseconds; of several processes the oldest.
     pub fn kept_age_ms(&self, row: &TableRow) -> Option<u64> {
-        let members = self.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
-        members.iter().filter_map(|row| self.monitor.kept_age_ms(self.process(row)?)).max()
+        self.members(row).iter().filter_map(|row| self.monitor.kept_age_ms(self.process(row)?)).max()
     }
 
     /// Whether it is of a moment that is looked back at.
@@ -279,7 +282,7 @@ impl Picture {
     }
 }
 
-/// Whether these belong to one user; the question is then which of his processes has what.
+/// Whether these belong to one user; the question is then which of their processes has what.
 fn has_one_user<'a>(rows: impl Iterator<Item = &'a ProcessRow>) -> bool {
     let mut users = rows.filter_map(|row| row.facts.user.as_ref());
     let first = users.next();

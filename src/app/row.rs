@@ -31,13 +31,13 @@ impl RowId {
         self.key
     }
 
-    /// The same row; a start time that became known later makes no other process of it.
+    /// The same row.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         if self.group.is_some() || other.group.is_some() {
             return self.group == other.group;
         }
         let same_process = match (self.key, other.key) {
-            (Some(a), Some(b)) => a.pid == b.pid && a.start_ticks.zip(b.start_ticks).is_none_or(|(a, b)| a == b),
+            (Some(a), Some(b)) => a.is_same(b),
             (a, b) => a == b,
         };
         same_process && self.gpu == other.gpu && self.untracked == other.untracked

@@ -52,8 +52,7 @@ impl Tagged {
 
 /// The processes that a row stands for.
 fn processes<'a>(picture: &'a Picture, row: &'a TableRow) -> impl Iterator<Item = &'a TableRow> {
-    let members = picture.group(row).map_or(std::slice::from_ref(row), |group| &group.members);
-    members.iter().filter(|row| row.holder.process().is_some())
+    picture.members(row).iter().filter(|row| row.holder.process().is_some())
 }
 
 impl App {

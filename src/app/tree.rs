@@ -52,9 +52,9 @@ impl<'a> Family<'a> {
             // A recording of an older version has the parent alone.
             let parent = facts.parent.filter(|_| facts.ancestors.is_empty()).map(|pid| (ProcessKey { pid, start_ticks: None }, None));
             for (key, ancestor) in facts.ancestors.iter().map(|ancestor| (ancestor.key, Some(ancestor))).chain(parent) {
-                let known = listed.get(&key.pid).filter(|known| known.start_ticks.zip(key.start_ticks).is_none_or(|(a, b)| a == b));
+                let known = listed.get(&key.pid).filter(|known| known.is_same(key));
                 let Some(parent) = known.copied().or(ancestor.map(|ancestor| ancestor.key)) else { break };
-                // Whoever has been told of before is above the same ones, and whoever is listed tells it himself.
+                // Whoever has been told of before is above the same ones, and who is listed tells their own.
                 if above.contains_key(&child) {
                     break;
                 }

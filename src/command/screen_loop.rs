@@ -141,7 +141,7 @@ impl ScreenLoop {
             }
             Input::Terminal(event::Event::Key(key)) => self.update(Msg::Key(key)),
             Input::Terminal(event::Event::Mouse(mouse)) => self.update(Msg::Mouse(mouse)),
-            Input::Terminal(event::Event::Resize(width, height)) => self.update(Msg::Resize(width, height)),
+            Input::Terminal(event::Event::Resize(..)) => self.update(Msg::Resized),
             Input::Terminal(_) => Ok(Next::Go { draw: false }),
             Input::Signal(Signal::End(number)) => {
                 terminal::restore();

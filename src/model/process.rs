@@ -13,6 +13,14 @@ pub struct ProcessKey {
     pub start_ticks: Option<u64>,
 }
 
+impl ProcessKey {
+    /// Whether both are of one process: equal PIDs, and start times that do not contradict each other. One that became known later
+    /// makes no other process of it.
+    pub fn is_same(self, other: Self) -> bool {
+        self.pid == other.pid && self.start_ticks.zip(other.start_ticks).is_none_or(|(a, b)| a == b)
+    }
+}
+
 /// In which of the driver's lists a process stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kind {

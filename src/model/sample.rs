@@ -116,13 +116,6 @@ pub enum EventKind {
     Found,
 }
 
-impl EventKind {
-    /// Whether it is concluded from samples, so that a replay concludes it anew.
-    pub const fn is_concluded(&self) -> bool {
-        matches!(self, Self::Came(_) | Self::Gone { .. })
-    }
-}
-
 /// One thing that a source sends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {

@@ -18,9 +18,7 @@ use account::Account;
 use ended::Graveyard;
 
 use crate::insight::Warning;
-use crate::model::{
-    Bytes, Event, EventKind, GpuFacts, GpuId, GpuState, Header, Ledger, Moment, OwnCost, ProcessFacts, ProcessKey, Record, SafeText, Sample,
-};
+use crate::model::{Bytes, Event, EventKind, GpuFacts, GpuId, Header, Ledger, Moment, OwnCost, ProcessFacts, ProcessKey, Record, SafeText, Sample};
 
 /// Everything that the records so far amount to.
 #[derive(Clone, Debug, Default)]
@@ -181,7 +179,7 @@ impl Monitor {
             let Some(lists) = self.gpus.get(process.gpu).map(GpuRow::lists) else { continue };
             let key = process.facts.key;
             let place = self.places.get(&(process.gpu, key.pid)).copied();
-            let row = place.and_then(|at| self.processes.get_mut(at)).filter(|row| same_process(row.facts.key, key));
+            let row = place.and_then(|at| self.processes.get_mut(at)).filter(|row| row.facts.key.is_same(key));
             if let Some(row) = row {
                 row.apply(process, lists, sample, &self.read);
             } else {
@@ -354,30 +352,13 @@ impl Monitor {
         self.gpus.iter().filter_map(|row| row.account_age_ms(now_ms)).max()
     }
 
-    /// Whether all visible processes belong to one user.
-    pub fn has_one_user(&self) -> bool {
-        let mut users = self.processes.iter().filter_map(|row| row.facts.user.as_ref());
-        let first = users.next();
-        users.all(|user| Some(user) == first)
-    }
-
     /// Bytes held by processes of which the driver tells them.
     pub fn held(&self) -> Bytes {
         self.processes.iter().filter_map(ProcessRow::bytes_now).sum()
-    }
-
-    /// Whether any device is absent (lost or asleep).
-    pub fn some_absent(&self) -> bool {
-        self.gpus.iter().any(|row| row.state != GpuState::Present)
     }
 }
 
 /// What a sample led to, without a device.
 const fn happened(sample: &Sample, kind: EventKind) -> Event {
     Event { time: sample.time, elapsed_ms: sample.elapsed_ms, gpu: None, kind }
-}
-
-/// The same process: equal PID, and start times that do not contradict each other.
-fn same_process(a: ProcessKey, b: ProcessKey) -> bool {
-    a.pid == b.pid && (a.start_ticks == b.start_ticks || a.start_ticks.is_none() || b.start_ticks.is_none())
 }

@@ -147,7 +147,7 @@ fn draw_verdict(buffer: &mut Buffer, area: Rect, app: &App, row: &TableRow, proc
     } else if process.kept_since_ms.is_some() {
         pen.put("its change is not known while its list cannot be read", label);
     } else {
-        pen.put("its change is not known yet: that takes a minute without a jump", label);
+        pen.put("its change is not known yet: that takes 45 s without a jump", label);
     }
 }
 

@@ -197,10 +197,14 @@ pub(super) fn draw_columns(buffer: &mut Buffer, area: Rect, columns: &[Column], 
         for (row, y) in (area.top()..area.bottom()).rev().enumerate() {
             let foot = u16::try_from(row).unwrap_or(u16::MAX) * 8;
             let solid = low.saturating_sub(foot).min(8);
-            // A tower that would not fill half of its cell is seen in the cell below.
+            // A tower stands on what is solid: the cell where that ends is of the one or the other. One that would not fill half of
+            // its cell is seen in the cell below.
+            let is_below_tower = high >= foot + 12;
             let (glyph, style) = match solid {
                 0 if high >= foot + 4 => (SPIKE, spike),
                 0 => break,
+                1..4 if is_below_tower => (SPIKE, spike),
+                4..8 if is_below_tower => (EIGHTHS[8], edge),
                 8 if low > foot + 8 => (EIGHTHS[8], body),
                 n => (EIGHTHS[usize::from(n)], edge),
             };
@@ -244,7 +248,7 @@ mod tests {
     #[test]
     fn solid_is_the_lowest_and_a_spike_is_a_tower() {
         let columns = [Some((12, 12)), Some((12, 24)), None, Some((8, 8)), Some((0, 0))];
-        assert_eq!(drawn(&columns, 3), [" ░   ", "▄▄   ", "██ █▁"]);
+        assert_eq!(drawn(&columns, 3), [" ░   ", "▄█   ", "██ █▁"]);
     }
 
     #[test]
