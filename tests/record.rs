@@ -266,6 +266,18 @@ fn a_broken_line_is_named_by_its_number() {
 }
 
 #[test]
+fn what_no_machine_can_have_written_is_refused() {
+    let header = |interval_ms: u64, devices: usize| {
+        let gpus: Vec<_> = (0..devices).map(|at| serde_json::json!({ "uuid": format!("GPU-{at}") })).collect();
+        let time = "2026-11-30T12:08:18Z";
+        serde_json::json!({ "type": "header", "schema": 1, "time": time, "interval_ms": interval_ms, "gpus": gpus }).to_string() + "\n"
+    };
+    assert_eq!(read(header(86_400_000, 256).as_bytes()).expect("readable").len(), 1);
+    assert_eq!(error_of(header(86_400_001, 1).as_bytes()), "line 1 of the recording is broken: its steps are longer than a day");
+    assert_eq!(error_of(header(1000, 257).as_bytes()), "line 1 of the recording is broken: it has 257 devices, and at most 256 are read");
+}
+
+#[test]
 fn an_endless_line_is_cut_off() {
     let mut bytes = written(&first_records()[..1]);
     bytes.resize(bytes.len() + (16 << 20), b' ');

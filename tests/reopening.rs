@@ -7,9 +7,9 @@ mod common;
 
 use std::fs;
 
-use common::{Machine, samples, scenario, until_samples, with_scenario};
+use common::{Machine, apply, samples, scenario, until_samples, with_scenario};
 use vramtop::collect::{LiveOptions, Source, SourceEnd, SourceError};
-use vramtop::model::{EventKind, GpuFacts, Record, Selection};
+use vramtop::model::{Bytes, EventKind, GpuFacts, GpuState, Record, Selection};
 use vramtop::monitor::Monitor;
 
 /// Index and UUID of the devices of each header.
@@ -166,5 +166,23 @@ fn gpus_that_slept_before_can_be_chosen_without_waking_any() {
         assert_eq!(seen(["suspended", "active"], Selection::ids("GPU-b")), (vec![1], true));
         let error = shown_of_two(machine, both_asleep, Selection::ids("7")).expect_err("there is no GPU 7");
         assert!(error.to_string().contains("there are 0, 1"), "{error}");
+    });
+}
+
+#[test]
+fn a_driver_that_goes_away_while_a_gpu_sleeps_is_picked_up_again() {
+    // The first is idle and let sleep after 30 s; the second is at work. The driver is away from 40 to 45 s.
+    let scenario = "[[gpu]]\npci = '00000000:06:00.0'\n[[gpu]]\nprocess = [{ pid = 5000001, memory = '3GiB' }]\n\
+        [[fault]]\ncall = '*'\nfrom_s = 40\nto_s = 45\nerror = 'Uninitialized'\n\
+        [[fault]]\ncall = 'init'\nfrom_s = 40\nto_s = 45\nerror = 'DriverNotLoaded'\n";
+    with_scenario("a_driver_that_goes_away_while_a_gpu_sleeps_is_picked_up_again", scenario, |machine| {
+        machine.laptop("active");
+        let records = until_samples(&mut machine.source(), 45);
+        let asleep = |record: &Record| matches!(record, Record::Sample(s) if matches!(s.gpus[0].state, GpuState::Asleep { .. }));
+        assert!(records.iter().any(asleep));
+        assert!(records.iter().any(|r| matches!(r, Record::Event(e) if e.gpu.is_none() && matches!(e.kind, EventKind::Lost(_)))));
+        let monitor = apply(&records);
+        assert!(!monitor.is_driver_gone());
+        assert_eq!(monitor.gpus()[1].memory.get().and_then(|memory| memory.used()), Some(Bytes::gib(3)));
     });
 }

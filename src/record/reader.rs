@@ -141,7 +141,7 @@ impl<R: BufRead> Reader<R> {
     }
 
     fn take_header(&mut self) -> Result<Record, ReadError> {
-        let header = self.json::<HeaderLine>()?.restore();
+        let header = self.json::<HeaderLine>()?.restore().map_err(|error| self.broken(&error))?;
         self.header = Some(Arc::clone(&header));
         Ok(Record::Header(header))
     }

@@ -247,7 +247,7 @@ fn scale(columns: &[Column], card: Bytes) -> Scale {
     let wanted = (spread / 4 / unit).max(1);
     let power = 10_u32.pow(wanted.ilog10());
     let step = [5, 2, 1].into_iter().map(|n| n * power).find(|step| *step <= wanted).unwrap_or(power) * unit;
-    let top = high.saturating_add(step / 2).div_ceil(step).max(1) * step;
+    let top = high.saturating_add(step / 2).div_ceil(step).max(1).saturating_mul(step);
     let base = if low > high / 2 { low.saturating_sub(step / 2) / step * step } else { 0 };
     Scale { base, top }
 }
@@ -299,5 +299,8 @@ mod tests {
         assert_eq!(of(917, 964), (91, 97));
         assert_eq!(of(5, 5), (0, 1));
         assert_eq!(of(100, 900), (0, 100));
+        // A damaged recording can claim more than any card has: the history keeps at most 2^32 - 1 units of 64 KiB.
+        let top = scale(&[Some((7, u32::MAX))], Bytes::gib(140)).top;
+        assert_eq!(top, u32::MAX);
     }
 }

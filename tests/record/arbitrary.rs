@@ -55,7 +55,7 @@ prop_compose! {
 prop_compose! {
     fn any_header(gpus: usize)(
         texts in (any_text(), any_text(), option(any_text()), option(any_text())),
-        time in moment(), interval_ms in 1..u64::MAX, memory_hz in any::<u32>(),
+        time in moment(), interval_ms in 1..=86_400_000_u64, memory_hz in any::<u32>(),
         gpus in (0..gpus).map(|at| any_facts(at).boxed()).collect::<Vec<_>>(),
     ) -> Header {
         let (version, host, driver, cuda) = texts;

@@ -347,9 +347,10 @@ fn log_event(event: &Event) {
     }
 }
 
-/// Whether the driver itself is gone, and not one device alone.
+/// Whether the driver itself is gone, and not one device alone. One that sleeps is not asked, so it says nothing.
 fn is_gone(open: &Open) -> bool {
-    open.gpus.iter().all(|gpu| gpu.device.condition() == Condition::DriverGone)
+    let mut asked = open.gpus.iter().filter(|gpu| !gpu.is_asleep()).peekable();
+    asked.peek().is_some() && asked.all(|gpu| gpu.device.condition() == Condition::DriverGone)
 }
 
 fn pool(host: &mut Host) -> Pool {

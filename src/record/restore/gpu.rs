@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::super::absent::Reasons;
 use super::values::{Text, count};
-use super::{BeyondClock, on_clock};
+use super::{Impossible, on_clock};
 use crate::model::{
     Absence, Bytes, DeviceMemory, GpuFacts, GpuId, GpuSample, GpuState, Lane, LanePoint, ListState, PcieRate, Reading, SafeText, Telemetry, Throttle,
     Untracked, UtilizationPercent,
@@ -130,7 +130,7 @@ impl SampleLine {
         &self.uuid.0
     }
 
-    pub(super) fn restore(self, id: GpuId, elapsed_ms: u64) -> Result<GpuSample, BeyondClock> {
+    pub(super) fn restore(self, id: GpuId, elapsed_ms: u64) -> Result<GpuSample, Impossible> {
         let since_ms = self.state_since_ms.unwrap_or(elapsed_ms).min(elapsed_ms);
         let state = match self.state.0.as_str() {
             "lost" => GpuState::Lost { since_ms },
@@ -190,9 +190,9 @@ impl MemoryLine {
         }
     }
 
-    fn lane(self) -> Result<Lane, BeyondClock> {
+    fn lane(self) -> Result<Lane, Impossible> {
         let points = self.lane.into_iter().map(|(ms, used)| Ok(LanePoint { at_ms: on_clock(ms)?, used }));
-        Ok(Lane::from_parts(points.collect::<Result<_, BeyondClock>>()?, self.used_min, self.used_max))
+        Ok(Lane::from_parts(points.collect::<Result<_, Impossible>>()?, self.used_min, self.used_max))
     }
 }
 

@@ -32,13 +32,25 @@ pub(super) struct Envelope<'a> {
 /// The latest time that is believed: beyond it doubles and sums of times would go wrong.
 const CLOCK_LIMIT_MS: u64 = 1 << 53;
 
-/// A time that no clock of ours can show.
-#[derive(Debug, thiserror::Error)]
-#[error("its time is beyond any clock")]
-pub(super) struct BeyondClock;
+/// More devices than any machine has: 16 GPUs with seven MIG instances each are 128. Pictures compare all of them with each other.
+const MOST_DEVICES: usize = 256;
 
-fn on_clock(ms: u64) -> Result<u64, BeyondClock> {
-    (ms <= CLOCK_LIMIT_MS).then_some(ms).ok_or(BeyondClock)
+/// The longest step that a log can be asked for: a day.
+const LONGEST_STEP_MS: u64 = 86_400_000;
+
+/// What no machine and no log of ours can have written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Impossible {
+    #[error("its time is beyond any clock")]
+    Time,
+    #[error("its steps are longer than a day")]
+    Step,
+    #[error("it has {0} devices, and at most {MOST_DEVICES} are read")]
+    Devices(usize),
+}
+
+fn on_clock(ms: u64) -> Result<u64, Impossible> {
+    (ms <= CLOCK_LIMIT_MS).then_some(ms).ok_or(Impossible::Time)
 }
 
 #[derive(Deserialize)]
@@ -59,8 +71,14 @@ pub(super) struct HeaderLine {
 }
 
 impl HeaderLine {
-    pub(super) fn restore(self) -> Arc<Header> {
-        Arc::new(Header {
+    pub(super) fn restore(self) -> Result<Arc<Header>, Impossible> {
+        if self.gpus.len() > MOST_DEVICES {
+            return Err(Impossible::Devices(self.gpus.len()));
+        }
+        if self.interval_ms > LONGEST_STEP_MS {
+            return Err(Impossible::Step);
+        }
+        Ok(Arc::new(Header {
             time: self.time.0,
             version: self.version.0,
             host: self.host.0,
@@ -69,7 +87,7 @@ impl HeaderLine {
             interval_ms: self.interval_ms.max(1),
             memory_hz: self.memory_hz,
             gpus: self.gpus.into_iter().map(|gpu| Arc::new(gpu.restore())).collect(),
-        })
+        }))
     }
 }
 
@@ -103,7 +121,7 @@ pub(super) struct SampleLine {
 
 impl SampleLine {
     /// The sample under this header: its devices in the header's order, its processes with what is known about them.
-    pub(super) fn restore(self, header: &Header, known: &mut FactsTable) -> Result<Sample, BeyondClock> {
+    pub(super) fn restore(self, header: &Header, known: &mut FactsTable) -> Result<Sample, Impossible> {
         let elapsed_ms = on_clock(self.elapsed_ms)?;
         let place = |uuid: &SafeText| header.gpus.iter().position(|facts| facts.id.as_str() == uuid.as_str());
         let mut gpus: Vec<_> = header.gpus.iter().map(|facts| gpu::unread(&facts.id)).collect();
@@ -176,7 +194,7 @@ pub(super) struct EventLine {
 
 impl EventLine {
     /// The event, unless it is one that the monitor concludes anew or one that this version has no word for.
-    pub(super) fn restore(self) -> Result<Option<Record>, BeyondClock> {
+    pub(super) fn restore(self) -> Result<Option<Record>, Impossible> {
         let key = self.pid.map(|pid| ProcessKey { pid, start_ticks: self.start_ticks });
         let kind = match (self.event.0.as_str(), key) {
             ("untracked", Some(key)) => EventKind::Untracked(key),
