@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use common::{TestClock, samples, until_samples, with_scenario};
-use vramtop::collect::{Clock, Interest, LiveSource};
+use vramtop::collect::{Clock, Exchange, LiveSource};
 use vramtop::history::{Slot, Tier};
 use vramtop::model::{EventKind, Moment, Record};
 use vramtop::monitor::Monitor;
@@ -41,7 +41,7 @@ const ONE_PROCESS: &str = "process = [{ pid = 5000001, memory = '1GiB' }]\n";
 fn a_stall_is_a_gap_of_devices_and_of_processes() {
     with_scenario("a_stall_is_a_gap_of_devices_and_of_processes", &format!("[[gpu]]\n{ONE_PROCESS}"), |machine| {
         let clock = machine.clock();
-        let mut source = LiveSource::new(machine.options(), clock.clone(), Arc::new(Interest::default()));
+        let mut source = LiveSource::new(machine.options(), clock.clone(), Arc::new(Exchange::default()));
         // Samples at 0, 1, 2 and 3 s, then nothing for 20.4 s, as in a process that was stopped.
         let mut records = until_samples(&mut source, 4);
         clock.set(clock.now_ms() + 20_400);
@@ -203,7 +203,7 @@ fn a_slow_reopening_is_a_gap() {
     let scenario = format!("[log]\npath = 'calls'\n[driver]\ncount_steps = [[0, 1], [5, 2]]\n[[gpu]]\n{ONE_PROCESS}[[gpu]]\n");
     with_scenario("a_slow_reopening_is_a_gap", &scenario, |machine| {
         let clock = SlowStart { clock: machine.clock(), calls: machine.folder.join("calls"), starts: Cell::default() };
-        let records = until_samples(&mut LiveSource::new(machine.options(), clock, Arc::new(Interest::default())), 14);
+        let records = until_samples(&mut LiveSource::new(machine.options(), clock, Arc::new(Exchange::default())), 14);
         // Its last sample was at 10 s, and the next reading was due 50 ms later.
         let gaps: Vec<&EventKind> = records.iter().filter_map(|r| if let Record::Event(event) = r { Some(&event.kind) } else { None }).collect();
         assert_eq!(gaps, [&EventKind::Gap { ms: 3_950 }]);

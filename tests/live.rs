@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Arc;
 
 use common::{apply, samples, until_samples, with_named, with_scenario, written};
-use vramtop::collect::{Clock, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, Source, SourceEnd, SourceError, Wanted};
+use vramtop::collect::{Clock, Exchange, FixedFacts, HostScope, LiveOptions, LiveSource, Only, Source, SourceEnd, SourceError, Wanted};
 use vramtop::insight::Warning;
 use vramtop::model::{Absence, Bytes, EventKind, GpuState, Reading, Record, Sample, Selection, Untracked, UtilizationPercent};
 use vramtop::monitor::Monitor;
@@ -49,7 +49,7 @@ fn a_slow_list_is_paired_with_its_own_memory() {
         // Opening took its time: no step ends at a whole second.
         clock.set(137);
         clock.set_list_us(6_000);
-        let mut source = LiveSource::new(machine.options(), clock, Arc::new(Interest::default()));
+        let mut source = LiveSource::new(machine.options(), clock, Arc::new(Exchange::default()));
         let mut monitor = Monitor::new();
         let mut fresh = 0;
         for record in until_samples(&mut source, 20) {
@@ -249,7 +249,7 @@ fn a_driver_that_stalls_leaves_a_gap_and_no_burst() {
     let scenario = "[log]\npath = 'calls'\n[[gpu]]\nprocess = [{ pid = 5000001, memory = '1GiB' }]\n";
     with_scenario("a_driver_that_stalls_leaves_a_gap_and_no_burst", scenario, |machine| {
         let clock = machine.clock();
-        let mut source = LiveSource::new(machine.options(), clock.clone(), Arc::new(Interest::default()));
+        let mut source = LiveSource::new(machine.options(), clock.clone(), Arc::new(Exchange::default()));
         until_samples(&mut source, 3);
         // The clock jumps 4.3 s ahead as if one call had taken that long.
         clock.set(clock.now_ms() + 4300);

@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::Arc;
 
 use common::{apply, samples, until_samples, with_named, with_scenario, written};
-use vramtop::collect::{Interest, LiveSource};
+use vramtop::collect::{Exchange, LiveSource};
 use vramtop::history::Slot;
 use vramtop::model::{Bytes, Record};
 use vramtop::monitor::Monitor;
@@ -96,7 +96,7 @@ fn the_hosts_part_of_a_pool_is_told_with_a_list_alone() {
         let clock = machine.clock();
         // A list of 6 ms is 0.5 % of 1.2 s, longer than the step.
         clock.set_list_us(6_000);
-        let mut source = LiveSource::new(machine.options(), clock, Arc::new(Interest::default()));
+        let mut source = LiveSource::new(machine.options(), clock, Arc::new(Exchange::default()));
         let (mut monitor, mut older) = (Monitor::new(), 0);
         for record in until_samples(&mut source, 12) {
             monitor.apply(&record);

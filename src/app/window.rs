@@ -33,7 +33,7 @@ impl Window {
         if let Some(chosen) = self.chosen {
             return chosen;
         }
-        let now_ms = monitor.now().map_or(0, |(_, now)| now.saturating_sub(1));
+        let now_ms = monitor.last_ms();
         let firsts = monitor.gpus().iter().filter_map(|row| row.history.seconds.slots().next());
         let age_ms = firsts.map(|(at, _)| now_ms.saturating_sub(at)).max().unwrap_or(0);
         Self::SPANS.into_iter().find(|minutes| age_ms <= minutes * 60_000).map_or(Self::BY_ITSELF, |minutes| minutes.min(Self::BY_ITSELF))
@@ -41,7 +41,7 @@ impl Window {
 
     /// What is covered, where `newest` is the picture that the histories end with.
     pub(super) fn covered(&self, newest: &Monitor) -> Covered {
-        Covered { now_ms: newest.now().map_or(0, |(_, now)| now.saturating_sub(1)), minutes: self.minutes(newest) }
+        Covered { now_ms: newest.last_ms(), minutes: self.minutes(newest) }
     }
 
     /// Whether every history begins at zero.

@@ -16,7 +16,7 @@ mod step;
 pub mod what;
 
 pub use clock::{Clock, SystemClock};
-pub use live::{FixedFacts, HostScope, Interest, LiveOptions, LiveSource, TelemetryScope};
+pub use live::{Exchange, FixedFacts, HostScope, LiveOptions, LiveSource, TelemetryScope};
 pub use only::{Only, Wanted};
 pub use poller::{Feed, spawn};
 pub use power::all_asleep;

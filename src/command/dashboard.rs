@@ -14,7 +14,7 @@ use super::terminal::READER;
 use super::{no_screen, once};
 use crate::app::{App, Mode, Setup};
 use crate::cli::Look;
-use crate::collect::{FixedFacts, HostScope, Interest, LiveSource, Only, SystemClock, spawn};
+use crate::collect::{Exchange, FixedFacts, HostScope, LiveSource, Only, SystemClock, spawn};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::model::SafeText;
@@ -33,16 +33,16 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     }
     let wanted = look.wanted()?;
     let (sender, inputs) = channel();
-    let interest = Arc::new(Interest::default());
+    let exchange = Arc::new(Exchange::default());
     let library = config.nvml_library.value.as_deref().map_or("the NVIDIA driver".into(), |path| path.to_string_lossy());
     let source = SafeText::new(&library);
     let app = App::new(Setup { zone: TimeZone::system(), mode: Mode::Live, source, read_only: config.read_only.value });
     // First of all, so that no signal finds the terminal taken over and nobody to give it back.
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, config.style(), Arc::clone(&interest), None, sender.clone())?;
+    let screen = ScreenLoop::start(app, config.style(), Arc::clone(&exchange), None, sender.clone())?;
     read_keys(&sender)?;
-    let options = look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Interest);
-    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
+    let options = look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Exchange);
+    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), exchange), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)
 }

@@ -12,7 +12,7 @@ use super::signals::{self, Signal};
 use super::terminal::READER;
 use super::unread::{News, Payload};
 use crate::cli::{Form, Look};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
+use crate::collect::{Exchange, Feed, FixedFacts, HostScope, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, Wanted, spawn};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::Record;
@@ -49,10 +49,10 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
 /// When nothing can be read, or not written.
 pub(super) fn follow(look: &Look, options: LiveOptions, out: Out) -> anyhow::Result<Exit> {
     let (sender, inputs) = sync_channel(64);
-    let interest = Arc::new(Interest::default());
-    start(&sender, options, look.wanted()?, Arc::clone(&interest))?;
+    let exchange = Arc::new(Exchange::default());
+    start(&sender, options, look.wanted()?, Arc::clone(&exchange))?;
     let mut log = Log { monitor: Monitor::new(), out, written: 0 };
-    let mut stall = Stall { interest, told: false };
+    let mut stall = Stall { exchange, told: false };
     loop {
         let input = match inputs.recv_timeout(LOOK) {
             Ok(input) => input,
@@ -84,13 +84,13 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A driver that does not answer: a log outlives that, and says so once.
 struct Stall {
-    interest: Arc<Interest>,
+    exchange: Arc<Exchange>,
     told: bool,
 }
 
 impl Stall {
     fn look(&mut self) -> io::Result<()> {
-        if let Some((call, since)) = self.interest.driver_call().filter(|(_, since)| *since >= PATIENCE && !self.told) {
+        if let Some((call, since)) = self.exchange.driver_call().filter(|(_, since)| *since >= PATIENCE && !self.told) {
             self.told = true;
             super::say(&format!("the driver has not answered `{call}` for {} s; still waiting", since.as_secs()))?;
         }
@@ -98,11 +98,11 @@ impl Stall {
     }
 }
 
-fn start(sender: &SyncSender<Input>, options: LiveOptions, wanted: Wanted, interest: Arc<Interest>) -> anyhow::Result<()> {
+fn start(sender: &SyncSender<Input>, options: LiveOptions, wanted: Wanted, exchange: Arc<Exchange>) -> anyhow::Result<()> {
     let to_main = sender.clone();
     signals::watch(false, move |signal| to_main.send(Input::Signal(signal)).is_ok())?;
     let to_main = sender.clone();
-    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), interest), wanted));
+    let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), exchange), wanted));
     spawn(READER, source, move |feed| to_main.send(Input::Feed(feed)).is_ok())?;
     Ok(())
 }

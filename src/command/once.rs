@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use super::terminal::READER;
 use super::unread::{News, Payload};
 use crate::cli::{Form, Look};
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
+use crate::collect::{Exchange, Feed, FixedFacts, HostScope, LiveOptions, LiveSource, Only, SourceEnd, SystemClock, TelemetryScope, Wanted, spawn};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::model::{Record, Sample};
@@ -45,8 +45,8 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
 /// Reads until the first sample.
 pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result<(Monitor, Sample)> {
     let (sender, feed) = sync_channel(64);
-    let interest = Arc::new(Interest::default());
-    let shared = Arc::clone(&interest);
+    let exchange = Arc::new(Exchange::default());
+    let shared = Arc::clone(&exchange);
     spawn(READER, move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), shared), only)), move |feed| sender.send(feed).is_ok())?;
     let mut monitor = Monitor::new();
     let mut silent = Duration::ZERO;
@@ -64,7 +64,7 @@ pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result
             }
             Err(RecvTimeoutError::Timeout) => {
                 silent += Duration::from_secs(1);
-                let (call, since) = interest.driver_call().unwrap_or(("start", silent));
+                let (call, since) = exchange.driver_call().unwrap_or(("start", silent));
                 // Calls may each take long and still come back: only one that does not is given up on.
                 if since >= PATIENCE {
                     bail!(
@@ -73,7 +73,7 @@ pub(super) fn first_sample(options: LiveOptions, only: Wanted) -> anyhow::Result
                         since.as_secs()
                     );
                 }
-                if interest.driver_call().is_some() {
+                if exchange.driver_call().is_some() {
                     silent = Duration::ZERO;
                 }
             }

@@ -15,7 +15,7 @@ use super::terminal::READER;
 use super::{gzip, no_screen};
 use crate::app::{App, Mode, Setup};
 use crate::cli::Replay;
-use crate::collect::{Interest, ReplayOptions, ReplaySource, SourceEnd, SourceError, SystemClock, spawn};
+use crate::collect::{Exchange, ReplayOptions, ReplaySource, SourceEnd, SourceError, SystemClock, spawn};
 use crate::config::Style;
 use crate::exit::{Exit, UsageError};
 use crate::model::SafeText;
@@ -86,7 +86,7 @@ where
     let what = SafeText::new(name);
     let app = App::new(Setup { zone: TimeZone::system(), mode, source: what.clone(), read_only: true });
     watch_signals(&sender)?;
-    let screen = ScreenLoop::start(app, style, Arc::new(Interest::default()), Some(player), sender.clone())?;
+    let screen = ScreenLoop::start(app, style, Arc::new(Exchange::default()), Some(player), sender.clone())?;
     read_keys(&sender)?;
     let source = move || {
         let recording = open().map_err(|error| SourceEnd::Failed(SourceError::Recording(format!("cannot read {what}: {error}"))))?;

@@ -17,7 +17,7 @@ use super::signals::{self, Signal};
 use super::terminal::{self, Screen};
 use crate::app::{self, App, Effect, Msg, Waiting, update};
 use crate::collect::host::look;
-use crate::collect::{Clock, Feed, Interest, Playback, SourceEnd, SystemClock};
+use crate::collect::{Clock, Exchange, Feed, Playback, SourceEnd, SystemClock};
 use crate::config::Style;
 use crate::exit::Exit;
 use crate::model::{Details, ProcessKey, Record};
@@ -50,7 +50,7 @@ pub(super) struct ScreenLoop {
     app: App,
     theme: Theme,
     screen: Screen,
-    interest: Arc<Interest>,
+    exchange: Arc<Exchange>,
     playback: Option<mpsc::Sender<Playback>>,
     acting: Acting,
     to_loop: SyncSender<Input>,
@@ -70,14 +70,14 @@ impl ScreenLoop {
     pub(super) fn start(
         app: App,
         style: Style,
-        interest: Arc<Interest>,
+        exchange: Arc<Exchange>,
         playback: Option<mpsc::Sender<Playback>>,
         to_loop: SyncSender<Input>,
     ) -> anyhow::Result<Self> {
         let theme = style.theme();
         let screen = Screen::enter(style.mouse)?;
         let app = app.with_columns(columns_file::read());
-        let mut this = Self { app, theme, screen, interest, playback, acting: Acting::default(), to_loop };
+        let mut this = Self { app, theme, screen, exchange, playback, acting: Acting::default(), to_loop };
         this.draw()?;
         Ok(this)
     }
@@ -120,7 +120,7 @@ impl ScreenLoop {
     /// Nothing has come for a while: how long ago the last sample was, and what the driver is busy with.
     fn tick(&mut self) -> anyhow::Result<bool> {
         let mut draw = matches!(self.update(Msg::Tick(SystemClock::wall_now()))?, Next::Go { draw: true });
-        if let Some((call, since)) = self.interest.driver_call() {
+        if let Some((call, since)) = self.exchange.driver_call() {
             let for_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
             draw |= matches!(self.update(Msg::Waiting(Waiting { call, for_ms }))?, Next::Go { draw: true });
         }
@@ -192,7 +192,7 @@ impl ScreenLoop {
                 self.answer(answers)?
             }
             Effect::Interest(seen) => {
-                self.interest.set(&seen.pids, seen.sm_percent);
+                self.exchange.set(&seen.pids, seen.sm_percent);
                 false
             }
             Effect::Copy(text) => {

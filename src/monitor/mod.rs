@@ -346,6 +346,11 @@ impl Monitor {
         Some(sum)
     }
 
+    /// The last millisecond of what was read, on the samples' clock; 0 before the first.
+    pub fn last_ms(&self) -> u64 {
+        self.now.map_or(0, |(_, now_ms)| now_ms.saturating_sub(1))
+    }
+
     /// How old the oldest account is that [`Monitor::total`] sums, where that is worth a word.
     pub fn account_age_ms(&self) -> Option<u64> {
         let (_, now_ms) = self.now?;

@@ -26,7 +26,7 @@ impl Past {
     /// What is covered, as it was chosen.
     pub(super) fn of(app: &App) -> Self {
         let (monitor, window) = (app.present().monitor(), app.window());
-        let now_ms = monitor.now().map_or(0, |(_, now)| now.saturating_sub(1));
+        let now_ms = monitor.last_ms();
         let minutes = window.minutes(monitor);
         let from_ms = (!window.is_from_zero()).then(|| now_ms.saturating_sub(minutes * 60_000));
         Self {

@@ -115,7 +115,7 @@ impl Plan {
     }
 }
 
-/// All ways to divide the height, the dearest first: telemetry goes, then the history, then the selected row.
+/// All ways to divide the height, the costliest first: telemetry goes, then the history, then the selected row.
 fn plans(width: u16, gpus: usize, rows: u16) -> impl Iterator<Item = Plan> {
     let wide = width >= WIDE;
     let few = rows.clamp(1, 5);

@@ -80,8 +80,12 @@ impl Row<'_> {
             let mut pen = Pen::new(buffer, cell);
             match (group, self.ended.and_then(|ended| self.ended_cell(column, ended))) {
                 (Some(group), _) => self.group_cell(&mut pen, column, group),
-                (None, Some(text)) if column.column == Column::Trend => drop(pen.left(&text, column.width, self.style(Role::Label))),
-                (None, Some(text)) => drop(pen.right(&text, column.width, self.style(Role::Label))),
+                (None, Some(text)) if column.column == Column::Trend => {
+                    pen.left(&text, column.width, self.style(Role::Label));
+                }
+                (None, Some(text)) => {
+                    pen.right(&text, column.width, self.style(Role::Label));
+                }
                 (None, None) => self.cell(&mut pen, column, process, hue),
             }
         }

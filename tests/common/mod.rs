@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use vramtop::collect::{Clock, HostScope, Interest, LiveOptions, LiveSource, Source, SourceEnd};
+use vramtop::collect::{Clock, Exchange, HostScope, LiveOptions, LiveSource, Source, SourceEnd};
 use vramtop::model::{Moment, Record, Sample};
 use vramtop::monitor::Monitor;
 use vramtop::record::Writer;
@@ -99,7 +99,7 @@ impl Machine {
     }
 
     pub fn source_with(&self, options: LiveOptions) -> LiveSource<TestClock> {
-        LiveSource::new(options, self.clock(), Arc::new(Interest::default()))
+        LiveSource::new(options, self.clock(), Arc::new(Exchange::default()))
     }
 
     /// Makes it a laptop: power management on `auto`, in a `/sys` of the test's own.

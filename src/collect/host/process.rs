@@ -113,7 +113,7 @@ impl Folder {
 
     /// The real user.
     ///
-    /// The folder belongs to the user, except that the kernel gives root those of privileged programs; only then is the dearer
+    /// The folder belongs to the user, except that the kernel gives root those of privileged programs; only then is the costlier
     /// `status` read.
     fn user(&self) -> Option<u32> {
         match fstat(&self.0).ok()?.st_uid {

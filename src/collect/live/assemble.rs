@@ -75,9 +75,9 @@ impl<C: Clock> LiveSource<C> {
                 self.host.meet(&listed, &mut changed);
                 self.host.refresh(&listed, now);
             }
-            HostScope::Interest => {
+            HostScope::Exchange => {
                 self.host.meet(&listed, &mut changed);
-                let mut seen = self.interest.pids();
+                let mut seen = self.exchange.pids();
                 seen.retain(|pid| listed.binary_search(pid).is_ok());
                 self.host.refresh(&seen, now);
             }

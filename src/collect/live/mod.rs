@@ -11,7 +11,7 @@ mod options;
 mod siblings;
 mod tracked;
 
-pub use options::{FixedFacts, HostScope, Interest, LiveOptions, TelemetryScope};
+pub use options::{Exchange, FixedFacts, HostScope, LiveOptions, TelemetryScope};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub struct LiveSource<C> {
     options: LiveOptions,
     clock: C,
     host: Host,
-    interest: Arc<Interest>,
+    exchange: Arc<Exchange>,
     queue: VecDeque<Record>,
     /// The devices of which it was told last that they are lost.
     lost: Vec<GpuId>,
@@ -96,13 +96,13 @@ struct Open {
 
 impl<C: Clock> LiveSource<C> {
     /// A source that opens the driver when it is first asked.
-    pub fn new(options: LiveOptions, clock: C, interest: Arc<Interest>) -> Self {
+    pub fn new(options: LiveOptions, clock: C, exchange: Arc<Exchange>) -> Self {
         let host = Host::new(&options.proc_root);
         Self {
             options,
             clock,
             host,
-            interest,
+            exchange,
             queue: VecDeque::new(),
             lost: Vec::new(),
             cut_off: Vec::new(),
@@ -193,7 +193,7 @@ impl<C: Clock> LiveSource<C> {
         Session::Open(open)
     }
 
-    /// The dear facts, once the first sample is out.
+    /// The costly facts, once the first sample is out.
     fn read_fixed(&mut self, open: &mut Open) {
         open.fixed_read = true;
         open.gpus.iter_mut().for_each(|g| g.device.read_fixed());
@@ -229,7 +229,7 @@ impl<C: Clock> LiveSource<C> {
         let Some(spent_us) = spent_us else { return };
         open.list_costs_us.rotate_right(1);
         open.list_costs_us[0] = spent_us;
-        // The cheapest of the last three: a round or two that stalled are no dear driver.
+        // The cheapest of the last three: a round or two that stalled are no costly driver.
         let cost_us = open.list_costs_us.into_iter().min().unwrap_or_default();
         let least = self.list_period_ms();
         let period = affordable_period_ms(least, cost_us);
@@ -300,7 +300,7 @@ impl<C: Clock> LiveSource<C> {
     }
 
     fn run_slow_lane(&mut self, open: &mut Open, now: u64) {
-        let wanted = self.options.slow || self.interest.wants_sm();
+        let wanted = self.options.slow || self.exchange.wants_sm();
         if wanted && open.slow.is_none() {
             open.slow = SlowLane::start(now);
         }

@@ -27,9 +27,9 @@ impl<C: Clock> LiveSource<C> {
 
     /// Opens the driver and sends a header. Also the way back after a reload or a sleep.
     pub(super) fn open(&mut self) -> Result<Box<Open>, SourceError> {
-        self.interest.set_driver(DriverLine::Starting(Instant::now()));
-        let driver = Driver::open(self.options.library.as_deref()).inspect_err(|_| self.interest.set_driver(DriverLine::Closed))?;
-        self.interest.set_driver(DriverLine::Open(driver));
+        self.exchange.set_driver(DriverLine::Starting(Instant::now()));
+        let driver = Driver::open(self.options.library.as_deref()).inspect_err(|_| self.exchange.set_driver(DriverLine::Closed))?;
+        self.exchange.set_driver(DriverLine::Open(driver));
         let mut unopened = Vec::new();
         let mut devices = Vec::new();
         for device in driver.devices() {

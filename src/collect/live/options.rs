@@ -24,8 +24,8 @@ pub enum FixedFacts {
 pub enum HostScope {
     /// For all: they are recorded.
     All,
-    /// For those that somebody looks at ([`Interest`]).
-    Interest,
+    /// For those that somebody looks at ([`Exchange`]).
+    Exchange,
     /// For none: a name is all that is wanted, and only of the largest of each device where a number is given.
     Named(Option<usize>),
 }
@@ -55,13 +55,13 @@ pub(super) enum DriverLine {
 
 /// What the picture and the lanes tell each other: what somebody looks at, and what the driver is busy with.
 #[derive(Debug, Default)]
-pub struct Interest {
+pub struct Exchange {
     pids: Mutex<Vec<u32>>,
     sm_column: AtomicBool,
     driver: Mutex<DriverLine>,
 }
 
-impl Interest {
+impl Exchange {
     /// These processes are on the screen, and whether their kernel time is.
     pub fn set(&self, pids: &[u32], sm_column: bool) {
         let mut kept = self.pids.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,9 +105,9 @@ pub struct LiveOptions {
     pub memory_hz: u32,
     /// Which devices.
     pub selection: Selection,
-    /// Asks the dear questions too.
+    /// Asks the costly questions too.
     pub slow: bool,
-    /// When the dear facts are read.
+    /// When the costly facts are read.
     pub fixed: FixedFacts,
     /// For whom the host is asked.
     pub host: HostScope,

@@ -72,7 +72,7 @@ impl Call {
     }
 }
 
-/// A call that takes longer is worth a line in the log file: the dearest that are usual take 25 ms.
+/// A call that takes longer is worth a line in the log file: the costliest that are usual take 25 ms.
 const SLOW: Duration = Duration::from_millis(100);
 
 /// Time spent in driver calls, and the call that is under way. All of it is lock-free: the reader may not wait for the driver.

@@ -25,7 +25,7 @@ pub struct Check {
     pub absence: Option<Absence>,
     /// How long it took when it was put first.
     pub first: Duration,
-    /// How long it took when it was put again: the first time is dear. Only what was answered is asked again.
+    /// How long it took when it was put again: the first time is costly. Only what was answered is asked again.
     pub second: Option<Duration>,
 }
 
@@ -48,7 +48,7 @@ const OF_ALL: [(Call, &str, Question); 4] = [
     (Call::MpsList, "MPS list", |gpu, found| list(gpu, Which::Mps, found)),
 ];
 
-/// Those that only a whole GPU has an answer to; the dear ones last.
+/// Those that only a whole GPU has an answer to; the costly ones last.
 const OF_GPUS: [(Call, &str, Question); 20] = [
     (Call::Mig, "MIG mode", |gpu, _| gpu.mig_mode().map(drop)),
     (Call::Utilization, "utilization", |gpu, _| gpu.utilization_rates().map(drop)),

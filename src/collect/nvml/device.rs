@@ -171,7 +171,7 @@ impl Device {
         }
     }
 
-    /// What does not change. What is dear to ask is [`Reading::NOT_ASKED`] until [`Device::read_fixed`].
+    /// What does not change. What is costly to ask is [`Reading::NOT_ASKED`] until [`Device::read_fixed`].
     pub const fn facts(&self) -> &GpuFacts {
         &self.facts
     }
@@ -181,7 +181,7 @@ impl Device {
         self.facts.parent.is_some()
     }
 
-    /// Asks the facts that are dear: highest clocks (1.2 ms each on an H200) and BAR1 (0.2 ms).
+    /// Asks the facts that are costly: highest clocks (1.2 ms each on an H200) and BAR1 (0.2 ms).
     pub fn read_fixed(&mut self) {
         if self.is_instance() {
             self.facts.max_sm_mhz = Reading::NOT_SUPPORTED;

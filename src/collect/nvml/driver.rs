@@ -112,7 +112,7 @@ impl Driver {
 
     /// Every GPU in the driver's order, each followed by its MIG instances. One that cannot be opened is a fault in its place.
     ///
-    /// Only cheap calls are made: on an H200 the dearest is the MIG mode with 0.13 ms.
+    /// Only cheap calls are made: on an H200 the costliest is the MIG mode with 0.13 ms.
     pub fn devices(self) -> Vec<Result<Device, Fault>> {
         let mut devices = Vec::new();
         match self.count() {

@@ -53,7 +53,9 @@ impl Lists {
                 (Ok(()), which) => computing_known |= which == Which::Compute,
                 // Many cards and old drivers have neither of these. Who computes is known by the compute list alone.
                 (Err(Absence::NotSupported), Which::Graphics | Which::Mps) => {}
-                (Err(why), _) => drop(failure.get_or_insert(why)),
+                (Err(why), _) => {
+                    failure.get_or_insert(why);
+                }
             }
         }
         self.merge(line, limit, parent, now_ms, into);

@@ -1,4 +1,4 @@
-//! What people miss when it is not there: utilization, temperature, power, clocks, errors, and the dear calls of the slow lane.
+//! What people miss when it is not there: utilization, temperature, power, clocks, errors, and the costly calls of the slow lane.
 //!
 //! It refuses figures that no GPU can have; it knows nothing of memory.
 
@@ -68,7 +68,7 @@ impl Device {
         }
     }
 
-    /// Utilization, temperature and power alone: what a status line shows. The first question of each kind is dear (on an H200
+    /// Utilization, temperature and power alone: what a status line shows. The first question of each kind is costly (on an H200
     /// the power limit or power 3.4 ms, utilization 2.1 ms, ECC errors 1.9 ms, temperature 0.5 ms, fan 0.4 ms), and a status
     /// line asks each but once.
     pub fn glance(&mut self) -> Telemetry {

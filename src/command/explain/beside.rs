@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cli::Explain;
-use crate::collect::{Feed, FixedFacts, HostScope, Interest, LiveOptions, LiveSource, SystemClock, TelemetryScope, spawn};
+use crate::collect::{Exchange, Feed, FixedFacts, HostScope, LiveOptions, LiveSource, SystemClock, TelemetryScope, spawn};
 use crate::command::gzip;
 use crate::command::terminal::READER;
 use crate::config::Config;
@@ -148,7 +148,7 @@ fn look(library: Option<PathBuf>) -> Vec<Seen> {
         ..LiveOptions::default()
     };
     let (sender, feed) = sync_channel(64);
-    let source = move || Ok(LiveSource::new(options, SystemClock::new(), Arc::new(Interest::default())));
+    let source = move || Ok(LiveSource::new(options, SystemClock::new(), Arc::new(Exchange::default())));
     if spawn(READER, source, move |feed| sender.send(feed).is_ok()).is_err() {
         return Vec::new();
     }
