@@ -99,9 +99,9 @@ fn the_lanes_keep_their_rates() {
         assert!((201..=203).contains(&memory), "{memory} memory reads");
         assert_eq!(count("nvmlDeviceGetComputeRunningProcesses"), 41);
         assert_eq!(count("nvmlDeviceGetUtilizationRates"), 11);
-        // The dear ones are never asked unasked.
-        for dear in ["nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput"] {
-            assert_eq!(count(dear), 0, "{dear}");
+        // The costly ones are never asked unasked.
+        for costly in ["nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetProcessUtilization", "nvmlDeviceGetPcieThroughput"] {
+            assert_eq!(count(costly), 0, "{costly}");
         }
     });
 }

@@ -133,21 +133,28 @@ impl App {
         if rows.is_empty() {
             return Effect::None;
         }
-        let lines: Vec<String> = rows.into_iter().map(|row| line_of(picture, row)).collect();
+        let lines: Vec<String> = rows.into_iter().map(|row| line_of(picture, row, self.ago_ms())).collect();
         let what = if lines.len() == 1 { "the line is copied".to_owned() } else { format!("{} lines are copied", lines.len()) };
         self.note = Some(format!("{what}, where the terminal allows it"));
         Effect::Copy(lines.join("\n"))
     }
 }
 
+/// How long ago a figure was true, where that is not now.
+fn age(age_ms: Option<u64>) -> String {
+    age_ms.map_or_else(String::new, |age_ms| format!(" ({} s ago)", age_ms / 1000))
+}
+
 /// A row in one line of plain text, with its unit, as one would write it to a colleague.
-fn line_of(picture: &Picture, row: &TableRow) -> String {
+fn line_of(picture: &Picture, row: &TableRow, ago_ms: Option<u64>) -> String {
     let label = |gpu: usize| picture.monitor().gpus().get(gpu).map_or("?", |gpu| gpu.label.as_str());
     let amount = |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} GiB"));
     let ended = picture.ended(row).map(|ended| &ended.row);
-    let bytes = match ended {
-        Some(process) => format!("ended, peak {}", amount(process.peak.map(|peak| peak.bytes))),
-        None => amount(row.bytes),
+    let bytes = match (ended, row.bytes) {
+        (Some(process), _) => format!("ended, peak {}", amount(process.peak.map(|peak| peak.bytes))),
+        // As it is written in the table, where it may be the least that it was, or an older one.
+        (None, Some(_)) => format!("{} GiB{}", picture.figure(row), age(ago_ms.or_else(|| picture.kept_age_ms(row)))),
+        (None, None) => amount(None),
     };
     let parts = match (picture.process(row).or(ended), picture.group(row)) {
         (Some(process), _) => {

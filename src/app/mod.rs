@@ -43,8 +43,6 @@ pub use sort::Sort;
 pub use tagged::Tagged;
 pub use window::Window;
 
-use std::mem::{Discriminant, discriminant};
-
 use crate::insight::{Severity, Warning};
 use crate::model::Record;
 use freshness::Clock;
@@ -63,8 +61,8 @@ pub struct App {
     screen: Screen,
     clock: Clock,
     notice: usize,
-    /// Of which kinds the notices are, the worst first.
-    notices: Vec<Discriminant<Warning>>,
+    /// The notices as they were when they last changed, the worst first.
+    notices: Vec<Warning>,
     /// Whether somebody walks through the notices: Enter is then about the one that is shown.
     walking: bool,
     detail: Option<Detail>,
@@ -252,12 +250,20 @@ impl App {
             return Effect::None;
         }
         self.relist();
-        // Other warnings than before: the worst is shown again.
-        let kinds = || self.live.monitor().warnings().iter().map(discriminant);
-        if !kinds().eq(self.notices.iter().copied()) {
-            (self.notices, self.notice) = (kinds().collect(), 0);
-        }
+        self.follow_notices();
         Effect::Redraw
+    }
+
+    /// Of the same warnings in another order the one that is read stays on the screen; of others the worst is shown again.
+    fn follow_notices(&mut self) {
+        let newest = self.live.monitor().warnings();
+        if newest.len() == self.notices.len() && newest.iter().zip(&self.notices).all(|(new, old)| new.is_about_same(old)) {
+            return;
+        }
+        let place_of = |old: &Warning| newest.iter().position(|new| new.is_about_same(old));
+        let are_same = newest.len() == self.notices.len() && self.notices.iter().all(|old| place_of(old).is_some());
+        self.notice = self.notices.get(self.notice).filter(|_| are_same).and_then(place_of).unwrap_or(0);
+        self.notices = newest.to_vec();
     }
 
     /// Makes the table anew that is on screen. The selected row stays so wherever it stands.

@@ -24,15 +24,16 @@ impl App {
             Action::Pause | Action::Faster => picture.monitor().samples() > 0 && (self.setup.mode == Mode::Live || self.ended().is_none()),
             Action::Environment => self.has_environment(),
             Action::Copy => self.meant().is_some(),
+            Action::Signal(_) if self.screen() == Screen::Detail => self.meant().is_some(),
             _ => true,
         }
     }
 
     /// Whether the environment of the process that is looked at is known, or can be asked for; the way out of it stays open.
     fn has_environment(&self) -> bool {
-        let process = self.meant().and_then(|row| self.picture().process(row));
+        let Some(row) = self.meant() else { return false };
         let is_known = self.detail.as_ref().is_some_and(|detail| detail.environment.is_some() || detail.details.is_some());
-        is_known || process.is_some_and(|process| process.facts.visibility == Visibility::Here)
+        is_known || self.picture().process(row).is_some_and(|process| process.facts.visibility == Visibility::Here)
     }
 
     /// Whether a row is that of an ancestor, which holds nothing.
@@ -47,6 +48,9 @@ impl App {
             _ if action.changes_the_world() && recording => Some("a recording: there is nobody to send a signal to"),
             _ if action.changes_the_world() && self.setup.read_only => Some("read-only: no signal is sent"),
             Action::Environment if recording => Some("its environment is not in a recording"),
+            Action::Environment | Action::Copy | Action::Signal(_) if self.screen() == Screen::Detail && self.meant().is_none() => {
+                Some("nothing is known of it now")
+            }
             _ if self.screen() != Screen::Dashboard => None,
             Action::Copy | Action::Signal(_) if self.tagged.count() > 0 => None,
             Action::Open if self.is_walking() => None,

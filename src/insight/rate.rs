@@ -15,10 +15,11 @@
 //! stretches are then measured with play for the swing, and growth below the teeth takes two of them.
 //!
 //! **Stairs.** A leak of an epoch or a request moves by steps and stands still between them. Two treads, each between two steps the
-//! same way, make stairs: their lows may lie a step off the line, and a floor that stands still is not believed before it has
+//! same way, make stairs: their lows may lie a step off the line (of a quarter of its way at most), and a floor that stands still is not believed before it has
 //! stood longer than they did.
 //!
-//! **What it cannot tell.** The first steps of stairs are jumps, with a floor that stands still between them. The first tooth of a
+//! **What it cannot tell.** The first steps of stairs are jumps, with a floor that stands still between them. Of treads longer than
+//! 80 s five minutes hold too few: they are stairs now and not known or flat then. The first tooth of a
 //! saw is a rise until it falls, as is the end of one that takes three minutes. Noise of more than a slot may lie on a line for a
 //! slot or two. The figure is made once a slot, so that one that is over may stand for 15 s.
 
@@ -170,7 +171,8 @@ impl Floors {
             } else if stood > 1 && step * way > 0.0 {
                 (treads.count, treads.longest) = (treads.count + 1, treads.longest.max(stood));
             }
-            (stood, way, treads.step) = (0, step, treads.step.max(step.abs()));
+            (stood, way) = (0, step);
+            treads.highest = [treads.highest[0].max(step.abs()), treads.highest[1].max(treads.highest[0].min(step.abs()))];
         }
         treads
     }
@@ -219,14 +221,14 @@ struct Treads {
     longest: usize,
     /// For how many slots the floor has stood still now.
     newest: usize,
-    /// The highest step, in bytes.
-    step: f64,
+    /// The two highest steps, in bytes.
+    highest: [f64; 2],
 }
 
 impl Treads {
-    /// Whether it goes up or down by them, up to now.
-    const fn are_stairs(&self) -> bool {
-        self.count > 1 && self.newest <= self.longest
+    /// Whether it goes up or down by them, up to now. A step twice as high as all others is a jump.
+    fn are_stairs(&self) -> bool {
+        self.count > 1 && self.newest <= self.longest && self.highest[0] <= 2.0 * self.highest[1]
     }
 }
 
@@ -235,7 +237,7 @@ struct Line {
     first: Point,
     middle: Point,
     last: Point,
-    /// How far off it stairs may lie.
+    /// How far off it what grows by blocks may lie: a step of its stairs and a quarter of its way at most, else a block and a tenth.
     block: f64,
     is_stair: bool,
 }
@@ -248,7 +250,7 @@ impl Line {
         let way = (last.1 - first.1).abs();
         let treads = floors.treads(0, slots);
         let is_stair = slots >= LONG && treads.are_stairs();
-        let block = if is_stair { treads.step.min(way / 4.0) } else { BLOCK.min(way / 10.0) };
+        let block = if is_stair { treads.highest[0].min(way / 4.0) } else { BLOCK.min(way / 10.0) };
         Some(Self { first, middle, last, block, is_stair })
     }
 
@@ -267,7 +269,7 @@ impl Line {
         self.first.1 + self.slope() * (self.first.0 - age)
     }
 
-    /// How far off it a floor may lie: a share of its way, or a block where that is more, but never more than a tenth of it; and a little for what contexts take.
+    /// How far off it a floor may lie: a share of its way, or a block where that is more; and a little for what contexts take.
     fn play(&self, share: f64) -> f64 {
         (STILL / 4.0).min(self.way() / 20.0) + (self.way() * share).max(self.block)
     }

@@ -112,16 +112,36 @@ impl Warning {
         }
     }
 
-    /// Place in the order of line 2, lowest first.
-    pub const fn order(&self) -> u8 {
-        match self {
+    /// Place in the order of line 2, lowest first; of the cards at the edge the fullest.
+    pub const fn order(&self) -> (u8, Bytes) {
+        let place = match self {
             Self::DriverGone { .. } => 0,
             Self::Lost { .. } => 1,
             Self::Unopened { .. } => 2,
-            Self::AtTheEdge { .. } => 3,
+            Self::AtTheEdge { free, .. } => return (3, *free),
             Self::MemoryUnknown { .. } => 4,
             Self::HoldersUnknown { .. } | Self::HoldersOld { .. } | Self::HoldersMissing { .. } => 5,
             Self::Unattributed { .. } => 6,
+        };
+        (place, Bytes::ZERO)
+    }
+
+    /// Whether both say the same of the same device, be it with other figures.
+    pub fn is_about_same(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other) && self.device() == other.device()
+    }
+
+    fn device(&self) -> Option<&str> {
+        match self {
+            Self::DriverGone { .. } => None,
+            Self::Unopened { reason } => Some(reason.as_str()),
+            Self::Lost { gpu }
+            | Self::AtTheEdge { gpu, .. }
+            | Self::MemoryUnknown { gpu, .. }
+            | Self::HoldersUnknown { gpu, .. }
+            | Self::HoldersOld { gpu, .. }
+            | Self::HoldersMissing { gpu, .. }
+            | Self::Unattributed { gpu, .. } => Some(gpu),
         }
     }
 }

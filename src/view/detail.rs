@@ -69,7 +69,7 @@ fn draw_absence(buffer: &mut Buffer, area: Rect, app: &App, detail: &Detail, the
     let mark = header::short_mark(app, area.width, theme);
     let rest = Rect { width: area.width.saturating_sub(width_of_spans(&mark) + 2), ..area };
     put_right(buffer, area, &Line::from(mark));
-    let why = if app.then().is_some() { "it had not come yet" } else { "it has ended, more than 15 minutes ago" };
+    let why = if app.then().is_some() { "it had not come yet" } else { "it is no longer listed, and no more is kept of it" };
     let (label, figure) = (theme.style(Role::Label), theme.style(Role::Figure));
     let mut pen = Pen::new(buffer, rest);
     if let Some(key) = detail.key().filter(|_| area.width >= 60) {

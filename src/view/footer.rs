@@ -32,14 +32,16 @@ pub(super) fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
     let width = |items: &[Item]| (items.iter().map(|item| item.width() + gap).sum::<u16>()).saturating_sub(gap);
     if screen == Screen::Filter {
-        let kept = kept(app.picture());
+        let kept = if area.width < SMALL { count(app.picture()) } else { kept(app.picture()) };
         // The end is where somebody types. What it leaves, and the keys, stay in sight beside a long one.
         let beside = 4 + width_of(&kept) + apart + width(&items);
-        let typed = tail(app.listing().typed(), area.width.saturating_sub(beside).max(area.width / 3));
+        let typed = tail(app.listing().typed(), area.width.saturating_sub(beside).max(area.width / 5));
         pen.put("/", theme.style(Role::Figure)).put(&typed, theme.style(Role::Text)).glyph('█', theme.style(Role::Label)).skip(2);
         pen.put(&kept, theme.style(Role::Label)).skip(apart);
     } else if let Some(note) = app.note() {
-        pen.put(note, theme.style(Role::Held)).skip(apart);
+        // The last two keys lead out.
+        let beside = apart + items.iter().rev().take(2).map(|item| item.width() + gap).sum::<u16>();
+        pen.put(&cut(note, area.width.saturating_sub(beside)), theme.style(Role::Held)).skip(apart);
     } else if screen == Screen::Detail && app.then().is_some() {
         pen.put("Esc", theme.style(Role::Text)).put(" now", theme.style(Role::Label)).skip(apart);
     } else if screen == Screen::Dashboard {
@@ -131,5 +133,9 @@ fn asked(app: &App, most: u16) -> Vec<String> {
 
 /// `2 of 7 rows`, those that ended among both.
 fn kept(picture: &Picture) -> String {
-    format!("{} of {} rows", picture.kept().all(), picture.unfiltered().all())
+    format!("{} rows", count(picture))
+}
+
+fn count(picture: &Picture) -> String {
+    format!("{} of {}", picture.kept().all(), picture.unfiltered().all())
 }

@@ -119,10 +119,20 @@ fn a_long_filter_leaves_what_it_keeps_and_its_keys_in_sight() {
         let line = key_line(&mut app, &MONO, width, 24);
         // Where somebody types is the end.
         assert!(line.contains("gpu:1 z█  0 of "), "{width}: {line}");
-        assert!(width < 60 || line.contains("↵ keep  Esc clear"), "{width}: {line}");
+        assert!(line.contains("↵ keep  Esc clear"), "{width}: {line}");
         keys(&mut app, "⏎");
         let line = key_line(&mut app, &MONO, width, 24);
         assert!(line.contains("/aaa") && line.contains(" 0 of ") && (width < 60 || line.contains("Esc all")), "{width}: {line}");
+    }
+}
+
+#[test]
+fn a_long_note_leaves_the_keys_that_lead_out_in_sight() {
+    let mut app = after(&stories::two_h200());
+    update(&mut app, Msg::Note("the columns are chosen for this time only: No such file or directory (os error 2)".to_owned()));
+    for (width, keys) in [(40, "… ? q"), (80, "…   ? help  q quit"), (200, "(os error 2)   ↑↓ select")] {
+        let line = key_line(&mut app, &MONO, width, 24);
+        assert!(line.contains("the columns are chosen") && line.contains(keys), "{width}: {line}");
     }
 }
 

@@ -41,6 +41,9 @@ fn a_step_back_shows_what_was_held_then() {
     assert_eq!((app.freshness(), app.ago_ms()), (Freshness::Held, Some(10_000)));
     assert_eq!(rows(&app), (vec![(1, "60.0".to_owned()), (2, "5.0".to_owned())], vec![]));
     assert_eq!(app.picture().monitor().now(), Some((Moment { unix_ms: 50_000 }, 50_000)));
+    // What is copied says that it is of then.
+    let Effect::Copy(line) = press(&mut app, KeyCode::Char('y')) else { panic!("a copy") };
+    assert!(line.contains("  60.0 GiB (10 s ago)"), "{line}");
     press(&mut app, KeyCode::Left);
     assert_eq!(rows(&app).0[0], (1, "50.0".to_owned()));
     // Samples go on; the moment stays what it was.

@@ -337,6 +337,23 @@ fn the_line_alone_is_copied() {
 }
 
 #[test]
+fn the_fullest_card_comes_first_and_the_notice_that_is_read_stays() {
+    let full = |percents: [u8; 2]| -> Vec<Row> {
+        ROWS[..2].iter().zip(percents).map(|(row, percent)| (row.0, row.1, row.2, row.3, Some(percent.into()), row.5)).collect()
+    };
+    let mut app = machine(&full([99, 98]));
+    let read = |app: &App| app.notice().map(|notice| (notice.number, notice.text));
+    let said = |app: &App| read(app).map(|(number, text)| (number, text.chars().take(5).collect::<String>()));
+    let first = said(&app).map(|(_, text)| text);
+    keys(&mut app, "n");
+    let second = said(&app).map(|(_, text)| text);
+    assert!(first != second && said(&app).is_some_and(|(number, _)| number == 2));
+    // They change places; the one that is read is the worst now.
+    take(&mut app, two_cards(2, &full([98, 99])));
+    assert_eq!(said(&app), second.map(|text| (1, text)));
+}
+
+#[test]
 fn what_is_worse_is_shown_although_there_are_as_many_as_before() {
     let full: Vec<Row> = ROWS[..2].iter().map(|row| (row.0, row.1, row.2, row.3, Some(99), row.5)).collect();
     let mut app = machine(&full);

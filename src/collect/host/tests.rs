@@ -278,7 +278,7 @@ fn cpu_time_is_counted_between_refreshes() {
     assert_eq!(first.cpu_permille, None, "nothing to compare with yet");
     // It bears its name before it has read much of itself in.
     assert!(host.reading(idle).get().is_some_and(|reading| reading.rss > Bytes::ZERO && reading.rss < Bytes::mib(64)));
-    // The units is made up: one second passes while `yes` burns at least one tick of 10 ms.
+    // The clock is made up: one second passes while `yes` burns at least one tick of 10 ms.
     let mut now_ms = 10_000;
     until(|| {
         now_ms += 1_000;

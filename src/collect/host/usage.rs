@@ -25,7 +25,7 @@ pub(super) struct Usage {
     pub(super) rss: Bytes,
     /// Scheduler state.
     pub(super) state: RunState,
-    /// When it started, in units ticks since boot.
+    /// When it started, in clock ticks since boot.
     pub(super) start_ticks: u64,
 }
 

@@ -128,6 +128,17 @@ fn stairs_are_growth_once_two_of_their_treads_are_known() {
     }
 }
 
+/// 0.6 GiB a minute by steps of 0.3, and more than three steps at once beside them.
+#[test]
+fn a_jump_among_stairs_is_no_growth() {
+    for jump in [1.0, 2.0, 3.0, 10.0] {
+        let series = said(900, 1, |s| Some(20.0 + 0.3 * (s / 30.0).floor() + if s < 410.0 { 0.0 } else { jump }));
+        assert_eq!(is_said(&series, 256, 400, 0.6), Ok(()), "before {jump}");
+        let wrong = series.iter().find(|(at, rate)| *at > 425 && rate.is_some_and(|rate| !(0.5..0.75).contains(&rate)));
+        assert!(wrong.is_none(), "{jump}: {wrong:?} {:?}", runs(&series));
+    }
+}
+
 /// A tread of a minute is no end of its stairs; two slots more are one.
 #[test]
 fn stairs_end_with_the_first_longer_tread() {
