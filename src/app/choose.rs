@@ -4,7 +4,6 @@ use super::held::{present, shown};
 use super::keys::Action;
 use super::row::{Holder, TableRow};
 use super::{App, Column, Effect, Picture, Screen, Sort};
-use crate::model::Bytes;
 
 impl App {
     pub(super) fn choose(&mut self, action: Action) -> Effect {
@@ -148,13 +147,12 @@ fn age(age_ms: Option<u64>) -> String {
 /// A row in one line of plain text, with its unit, as one would write it to a colleague.
 fn line_of(picture: &Picture, row: &TableRow, ago_ms: Option<u64>) -> String {
     let label = |gpu: usize| picture.monitor().gpus().get(gpu).map_or("?", |gpu| gpu.label.as_str());
-    let amount = |bytes: Option<Bytes>| bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{bytes} GiB"));
     let ended = picture.ended(row).map(|ended| &ended.row);
     let bytes = match (ended, row.bytes) {
-        (Some(process), _) => format!("ended, peak {}", amount(process.peak.map(|peak| peak.bytes))),
+        (Some(process), _) => process.peak.map_or_else(|| "ended".to_owned(), |peak| format!("ended, peak {} GiB", peak.bytes)),
         // As it is written in the table, where it may be the least that it was, or an older one.
         (None, Some(_)) => format!("{} GiB{}", picture.figure(row), age(ago_ms.or_else(|| picture.kept_age_ms(row)))),
-        (None, None) => amount(None),
+        (None, None) => "unknown".to_owned(),
     };
     let parts = match (picture.process(row).or(ended), picture.group(row)) {
         (Some(process), _) => {

@@ -70,7 +70,7 @@ impl Picture {
     }
 
     /// The rows that a row stands for: those of its group, or itself alone.
-    pub fn members<'a>(&'a self, row: &'a TableRow) -> &'a [TableRow] {
+    pub(super) fn members<'a>(&'a self, row: &'a TableRow) -> &'a [TableRow] {
         self.group(row).map_or(std::slice::from_ref(row), |group| &group.members)
     }
 

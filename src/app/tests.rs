@@ -384,7 +384,9 @@ fn an_answer_about_another_process_is_not_shown() {
     assert_eq!(press(&mut replay, KeyCode::Enter), Effect::Redraw);
 }
 
+mod mouse;
 mod past;
+mod said;
 mod sorting;
 mod table;
 mod tagging;

@@ -41,7 +41,7 @@ pub(super) fn run(look: &Look, config: &Config) -> anyhow::Result<Exit> {
     watch_signals(&sender)?;
     let screen = ScreenLoop::start(app, config.style(), Arc::clone(&exchange), None, sender.clone())?;
     read_keys(&sender)?;
-    let options = look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::Exchange);
+    let options = look.live(config, config.interval_ms.value, FixedFacts::Later, HostScope::LookedAt);
     let source = move || Ok(Only::new(LiveSource::new(options, SystemClock::new(), exchange), wanted));
     spawn(READER, source, move |feed| sender.send(Input::Feed(feed)).is_ok())?;
     screen.run(&inputs)

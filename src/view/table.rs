@@ -58,13 +58,16 @@ fn needs(picture: &Picture) -> Needs {
     let monitor = picture.monitor();
     let longest = |lengths: &mut dyn Iterator<Item = u16>| lengths.max().unwrap_or(0);
     let facts = || monitor.processes().iter().chain(monitor.ended().iter().map(|ended| &ended.row)).map(|row| &row.facts);
+    // Each user once, however many processes hold something.
+    let owners = picture.owners().iter().filter_map(|owner| owner.user.as_ref());
+    let gone = monitor.ended().iter().filter_map(|ended| ended.row.facts.user.as_ref());
     let ancestors = picture.groups().iter().filter_map(|group| group.id.ancestor());
     let spread = picture.groups().iter().filter(|group| group.gpus.len() > 1);
     Needs {
         gpus: monitor.gpus().len(),
         gpu: longest(&mut monitor.gpus().iter().map(|row| width_of(&row.label)).chain(spread.map(|group| width_of(&count_of_gpus(group))))),
         pid: longest(&mut facts().map(|facts| facts.key.pid).chain(ancestors.map(|ancestor| ancestor.key.pid)).map(digits)),
-        user: longest(&mut facts().filter_map(|facts| facts.user.as_ref()).map(|user| width_of(user.as_str()))),
+        user: longest(&mut owners.chain(gone).map(|user| width_of(user.as_str()))),
         has_jobs: facts().any(|facts| facts.job.is_some() || facts.rank.is_some()),
     }
 }

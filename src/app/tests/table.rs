@@ -1,14 +1,14 @@
-//! What the keys and the mouse do to the table: which rows, in what order, and which of them in one.
+//! What the keys do to the table: which rows, in what order, and which of them in one.
 
-use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use proptest::prelude::*;
 
+use super::mouse::click;
 use super::*;
 
 /// GPU, PID, user (`None`: not visible here), name, GiB (`None`: not told), parent.
-type Row = (usize, u32, Option<&'static str>, &'static str, Option<u64>, Option<u32>);
+pub(super) type Row = (usize, u32, Option<&'static str>, &'static str, Option<u64>, Option<u32>);
 
-const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     (0, 11, Some("ann"), "train.py", Some(40), None),
     (1, 11, Some("ann"), "train.py", Some(30), None),
     (0, 12, Some("bob"), "eval.py", Some(20), Some(11)),
@@ -33,7 +33,7 @@ fn facts(row: &Row) -> ProcessFacts {
 }
 
 /// A step of two cards.
-fn two_cards(second: u64, rows: &[Row]) -> Record {
+pub(super) fn two_cards(second: u64, rows: &[Row]) -> Record {
     let Record::Sample(mut sample) = sample(second, &[]) else { unreachable!("it makes samples") };
     let first = sample.gpus[0].clone();
     sample.gpus.push(GpuSample { id: GpuId::new("GPU-1"), ..first });
@@ -56,7 +56,7 @@ fn two_cards(second: u64, rows: &[Row]) -> Record {
     Record::Sample(sample)
 }
 
-fn machine(rows: &[Row]) -> App {
+pub(super) fn machine(rows: &[Row]) -> App {
     let mut app = app(Mode::Live);
     let Record::Header(header) = header() else { unreachable!("it makes a header") };
     let first = Arc::clone(&header.gpus[0]);
@@ -66,7 +66,7 @@ fn machine(rows: &[Row]) -> App {
     app
 }
 
-fn keys(app: &mut App, keys: &str) -> Effect {
+pub(super) fn keys(app: &mut App, keys: &str) -> Effect {
     let code = |key| match key {
         '\n' => KeyCode::Enter,
         '\t' => KeyCode::Tab,
@@ -182,57 +182,6 @@ fn ranks_have_their_order_with_a_job_and_without() {
     assert_eq!(shown(&app), "0:12 1:11 0:11 1:13 0:15 1:14");
 }
 
-fn mouse(app: &mut App, kind: MouseEventKind, column: u16, row: u16) -> Effect {
-    update(app, Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
-}
-
-fn click(app: &mut App, x: u16, y: u16) -> Effect {
-    mouse(app, MouseEventKind::Down(MouseButton::Left), x, y)
-}
-
-#[test]
-fn a_click_selects_what_was_drawn_there() {
-    let mut app = machine(ROWS);
-    let slice = app.picture().rows()[3].id.clone();
-    let spot = |y: u16, target| Spot { x: 0..10, y: y..y + 1, target };
-    let spots = vec![spot(2, Target::Slice(slice)), spot(3, Target::Gpu(1)), spot(10, Target::Row(2)), spot(11, Target::Row(99))];
-    update(&mut app, Msg::Drawn(Shown { rows: 0..3, spots, ..Shown::default() }));
-    for (x, y, effect, selected) in
-        [(5, 2, Effect::Redraw, 3), (5, 3, Effect::Redraw, 1), (9, 10, Effect::Redraw, 2), (10, 2, Effect::None, 2), (5, 11, Effect::None, 2)]
-    {
-        assert_eq!((click(&mut app, x, y), app.selected()), (effect, Some(selected)), "{x} {y}");
-    }
-    assert_eq!((mouse(&mut app, MouseEventKind::ScrollDown, 0, 0), app.selected()), (Effect::Redraw, Some(5)));
-    assert_eq!((mouse(&mut app, MouseEventKind::ScrollDown, 0, 0), app.selected()), (Effect::None, Some(5)));
-    assert_eq!((mouse(&mut app, MouseEventKind::ScrollUp, 0, 0), app.selected()), (Effect::Redraw, Some(2)));
-    assert_eq!((mouse(&mut app, MouseEventKind::Moved, 5, 2), app.selected()), (Effect::None, Some(2)));
-}
-
-#[test]
-fn a_dialog_covers_the_table_for_the_mouse_too() {
-    let mut app = machine(ROWS);
-    keys(&mut app, "jK");
-    update(&mut app, Msg::Drawn(Shown { rows: 0..3, spots: vec![Spot { x: 0..10, y: 0..1, target: Target::Row(2) }], ..Shown::default() }));
-    assert_eq!((app.screen(), click(&mut app, 1, 0), app.selected()), (Screen::Signal, Effect::None, Some(1)));
-    mouse(&mut app, MouseEventKind::ScrollDown, 1, 0);
-    assert_eq!(app.selected(), Some(1));
-}
-
-#[test]
-fn the_wheel_turns_what_is_up() {
-    let mut app = machine(ROWS);
-    keys(&mut app, "?");
-    update(&mut app, Msg::Drawn(Shown { scroll_end: 4, ..Shown::default() }));
-    mouse(&mut app, MouseEventKind::ScrollDown, 0, 0);
-    assert_eq!((app.help_top(), app.selected()), (3, Some(0)));
-    mouse(&mut app, MouseEventKind::ScrollUp, 0, 0);
-    assert_eq!(app.help_top(), 0);
-    keys(&mut app, "?");
-    press(&mut app, KeyCode::F(2));
-    mouse(&mut app, MouseEventKind::ScrollDown, 0, 0);
-    assert_eq!((app.chooser(), app.selected()), (1, Some(0)));
-}
-
 #[test]
 fn the_selection_stays_through_every_order() {
     let mut app = machine(ROWS);
@@ -322,68 +271,6 @@ fn letters_are_letters_while_a_filter_is_typed() {
     assert_eq!(update(&mut app, Msg::Key(quit)), Effect::Quit);
     keys(&mut app, "\u{8}\u{8}\u{8}\u{8}\u{8}");
     assert_eq!((app.screen(), app.listing().typed()), (Screen::Dashboard, ""));
-}
-
-#[test]
-fn the_line_alone_is_copied() {
-    let mut app = machine(ROWS);
-    assert_eq!(keys(&mut app, "jjy"), Effect::Copy("GPU 0  pid 12  bob  20.0 GiB  eval.py".to_owned()));
-    assert!(app.note().is_some());
-    keys(&mut app, "k");
-    assert_eq!(app.note(), None);
-    assert_eq!(keys(&mut app, "og\t"), Effect::Redraw);
-    assert_eq!(keys(&mut app, "ky"), Effect::Copy("GPU 0,1  2 processes  ann  80.0 GiB".to_owned()));
-    assert_eq!(keys(&mut machine(&[]), "y"), Effect::None);
-}
-
-#[test]
-fn the_fullest_card_comes_first_and_the_notice_that_is_read_stays() {
-    let full = |percents: [u8; 2]| -> Vec<Row> {
-        ROWS[..2].iter().zip(percents).map(|(row, percent)| (row.0, row.1, row.2, row.3, Some(percent.into()), row.5)).collect()
-    };
-    let mut app = machine(&full([99, 98]));
-    let read = |app: &App| app.notice().map(|notice| (notice.number, notice.text));
-    let said = |app: &App| read(app).map(|(number, text)| (number, text.chars().take(5).collect::<String>()));
-    let first = said(&app).map(|(_, text)| text);
-    keys(&mut app, "n");
-    let second = said(&app).map(|(_, text)| text);
-    assert!(first != second && said(&app).is_some_and(|(number, _)| number == 2));
-    // They change places; the one that is read is the worst now.
-    take(&mut app, two_cards(2, &full([98, 99])));
-    assert_eq!(said(&app), second.map(|text| (1, text)));
-}
-
-#[test]
-fn what_is_worse_is_shown_although_there_are_as_many_as_before() {
-    let full: Vec<Row> = ROWS[..2].iter().map(|row| (row.0, row.1, row.2, row.3, Some(99), row.5)).collect();
-    let mut app = machine(&full);
-    let number = |app: &App| app.notice().map(|notice| (notice.number, notice.of));
-    keys(&mut app, "n");
-    assert_eq!(number(&app), Some((2, 2)));
-    // As long as they stay what they are, so does the one that is read.
-    take(&mut app, two_cards(2, &full));
-    assert_eq!(number(&app), Some((2, 2)));
-    let Record::Sample(mut sample) = two_cards(3, &full) else { panic!("a sample") };
-    sample.gpus[0].state = GpuState::Lost { since_ms: 3000 };
-    take(&mut app, Record::Sample(sample));
-    assert_eq!((number(&app), app.notice().is_some_and(|notice| notice.text.contains("lost"))), (Some((1, 2)), true));
-}
-
-#[test]
-fn one_that_has_ended_is_copied_with_its_name() {
-    let mut app = machine(ROWS);
-    take(&mut app, two_cards(2, &ROWS[..2]));
-    // Those that ended in one step stand in the order of GPU and PID, the last one first.
-    let lines: Vec<Effect> = [KeyCode::End, KeyCode::Up].map(|key| (press(&mut app, key), keys(&mut app, "y")).1).into();
-    assert!(lines.contains(&Effect::Copy("GPU 0  pid 12  bob  ended, peak 20.0 GiB  eval.py".to_owned())), "{lines:?}");
-}
-
-#[test]
-fn the_close_look_copies_its_own_line() {
-    let mut app = machine(ROWS);
-    keys(&mut app, "xj\n");
-    assert_eq!((app.screen(), app.has_use_for(keys::Action::Copy)), (Screen::Detail, true));
-    assert_eq!(keys(&mut app, "y"), Effect::Copy("GPU 0  pid 12  bob  20.0 GiB  eval.py".to_owned()));
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl<C: Clock> LiveSource<C> {
                 self.host.meet(&listed, &mut changed);
                 self.host.refresh(&listed, now);
             }
-            HostScope::Exchange => {
+            HostScope::LookedAt => {
                 self.host.meet(&listed, &mut changed);
                 let mut seen = self.exchange.pids();
                 seen.retain(|pid| listed.binary_search(pid).is_ok());

@@ -24,8 +24,8 @@ pub enum FixedFacts {
 pub enum HostScope {
     /// For all: they are recorded.
     All,
-    /// For those that somebody looks at ([`Exchange`]).
-    Exchange,
+    /// For those that somebody looks at, as [`Exchange::set`] tells.
+    LookedAt,
     /// For none: a name is all that is wanted, and only of the largest of each device where a number is given.
     Named(Option<usize>),
 }
