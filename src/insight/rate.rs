@@ -15,13 +15,13 @@
 //! stretches are then measured with play for the swing, and growth below the teeth takes two of them.
 //!
 //! **Stairs.** A leak of an epoch or a request moves by steps and stands still between them. Two treads, each between two steps the
-//! same way, make stairs: their lows may lie a step off the line (of a quarter of its way at most), and a floor that stands still is not believed before it has
-//! stood longer than they did.
+//! same way, make stairs: their lows may lie a step off the line (of a quarter of its way at most), and a floor that stands still is
+//! not believed before it has stood longer than they did.
 //!
 //! **What it cannot tell.** The first steps of stairs are jumps, with a floor that stands still between them. Of treads longer than
-//! 80 s five minutes hold too few: they are stairs now and not known or flat then. The first tooth of a
-//! saw is a rise until it falls, as is the end of one that takes three minutes. Noise of more than a slot may lie on a line for a
-//! slot or two. The figure is made once a slot, so that one that is over may stand for 15 s.
+//! 80 s five minutes hold too few: they are stairs now and not known or flat then. The first tooth of a saw is a rise until it falls,
+//! as is the end of one that takes three minutes. Noise of more than a slot may lie on a line for a slot or two. The figure is made
+//! once a slot, so that one that is over may stand for 15 s.
 
 use crate::history::{Slot, Tier};
 use crate::model::{Bytes, Reading};
@@ -226,7 +226,7 @@ struct Treads {
 }
 
 impl Treads {
-    /// Whether it goes up or down by them, up to now. A step twice as high as all others is a jump.
+    /// Whether it goes up or down by them, up to now. A step more than twice as high as all others is a jump.
     fn are_stairs(&self) -> bool {
         self.count > 1 && self.newest <= self.longest && self.highest[0] <= 2.0 * self.highest[1]
     }
@@ -248,10 +248,9 @@ impl Line {
         let low = |from: usize, to: usize| low_of(from, &floors.full[from..to]);
         let (first, middle, last) = (low(slots - part, slots)?, low(part, slots - part)?, low(0, part)?);
         let way = (last.1 - first.1).abs();
-        let treads = floors.treads(0, slots);
-        let is_stair = slots >= LONG && treads.are_stairs();
-        let block = if is_stair { treads.highest[0].min(way / 4.0) } else { BLOCK.min(way / 10.0) };
-        Some(Self { first, middle, last, block, is_stair })
+        let stairs = (slots >= LONG).then(|| floors.treads(0, slots)).filter(Treads::are_stairs);
+        let block = stairs.as_ref().map_or_else(|| BLOCK.min(way / 10.0), |stairs| stairs.highest[0].min(way / 4.0));
+        Some(Self { first, middle, last, block, is_stair: stairs.is_some() })
     }
 
     /// Change per slot.
